@@ -1,0 +1,1 @@
+"""Stanchion: a gate in front of a Redis queue."""

@@ -1,0 +1,1 @@
+"""The `stanchion` command: one file a command, argument parsing and printing and nothing else."""

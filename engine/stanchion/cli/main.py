@@ -1,0 +1,62 @@
+"""Finds the command, runs it, and turns our errors into one line and an exit code.
+
+Each command is a module of this package with `add_arguments(parser)` and `run(args) -> int`. Only the
+module of the command that was asked for is imported, so `stanchion worker` never loads what `dev` needs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+
+from stanchion.errors import StanchionError
+
+COMMANDS = {
+    "demo": "a two-minute tour: the same load on a gated and on a plain queue, side by side",
+    "dev": "run declared queues on this machine: Redis, workers, scaling, a live view",
+    "worker": "run jobs",
+    "enqueue": "enqueue one job and print the verdict",
+    "check": "validate manifests offline, as the API server would",
+    "apply": "write the config hashes of manifests to a Redis, without Kubernetes",
+    "explain": "show the effective settings of a job and where each comes from",
+    "queue": "list, pause and unpause queues",
+}
+EXIT_INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Entry point of the console script. Returns 0 done, 1 the work failed, 2 the command was wrong."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser = _parser(arguments)
+    args = parser.parse_args(arguments)
+    try:
+        code: int = args.run(args)
+    except StanchionError as error:
+        print(f"stanchion: error: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader of our output (head, a closed pager) has gone: not an error of ours.
+        sys.stderr.close()
+        return 1
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
+    return code
+
+
+def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="stanchion", description="A gate in front of your Redis queue.", allow_abbrev=False
+    )
+    parser.add_argument("--version", action="version", version=f"stanchion {version('stanchion')}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    asked = next((word for word in arguments if not word.startswith("-")), None)
+    for name, summary in COMMANDS.items():
+        command = commands.add_parser(name, help=summary, description=summary, allow_abbrev=False)
+        if name == asked:
+            module = import_module(f"stanchion.cli.{name}")
+            module.add_arguments(command)
+            command.set_defaults(run=module.run)
+    return parser

@@ -1,0 +1,119 @@
+"""Every Redis key, made in one place, so that a cluster layout can come later.
+
+Job data lies under Sidekiq's own names; everything else is ours, under `stanchion:`. `docs/redis.md`
+lists type, TTL, writer and reader of each key, and a test holds that page against this file.
+"""
+
+from __future__ import annotations
+
+# --- Sidekiq's keys -------------------------------------------------------------------------------
+
+QUEUES = "queues"
+"""SET of bare queue names. Written by every push."""
+SCHEDULE = "schedule"
+"""ZSET score = run time in epoch seconds, member = payload without `enqueued_at`."""
+RETRY = "retry"
+"""ZSET score = next attempt in epoch seconds, member = payload with the failure fields."""
+DEAD = "dead"
+"""ZSET score = time of death in epoch seconds; trimmed on each insert."""
+PROCESSES = "processes"
+"""SET of live process identities, one per supervisor."""
+PAUSED = "paused"
+"""SET of queue names paused at run time."""
+STAT_PROCESSED = "stat:processed"
+"""STRING counter: every attempt, failures included."""
+STAT_FAILED = "stat:failed"
+"""STRING counter: every failed attempt."""
+
+
+def queue(name: str) -> str:
+    """LIST of ready payloads: pushed at the left (tail), taken at the right (head)."""
+    return f"queue:{name}"
+
+
+def process(identity: str) -> str:
+    """HASH, TTL 60 s: the heartbeat of one supervisor, as Sidekiq's web page reads it."""
+    return identity
+
+
+def work(identity: str) -> str:
+    """HASH, TTL 60 s: slot -> JSON of the running job."""
+    return f"{identity}:work"
+
+
+def signals(identity: str) -> str:
+    """LIST, TTL 60 s: signal names pushed by Sidekiq's web page."""
+    return f"{identity}-signals"
+
+
+def stat_day(name: str, day: str) -> str:
+    """STRING, TTL 5 years: `stat:processed:YYYY-MM-DD` or `stat:failed:…`, UTC day."""
+    return f"stat:{name}:{day}"
+
+
+# --- Ours: enqueue ---------------------------------------------------------------------------------
+
+
+def lane(nonce: str) -> str:
+    """STRING, TTL 1 h: the last call of one client lane and its verdict, so that a repeat is answered."""
+    return f"stanchion:lane:{nonce}"
+
+
+def remembered_jid(jid: str) -> str:
+    """STRING, TTL stated by the client: the first verdict for a caller's explicit `jid=`."""
+    return f"stanchion:jid:{jid}"
+
+
+def counters(queue_name: str) -> str:
+    """HASH of monotone counters: enq, eligible_enq, done, failed, busy_ms. Read by the autoscaler."""
+    return f"stanchion:counters:{queue_name}"
+
+
+def runtime(job_name: str) -> str:
+    """HASH: n, ms and b0…b25, the runtime histogram of one job over Sidekiq's 26 bucket limits."""
+    return f"stanchion:runtime:{job_name}"
+
+
+# --- Ours: worker ----------------------------------------------------------------------------------
+
+BEATS = "stanchion:beats"
+"""HASH process identity -> beat counter. Observers compare it with their own earlier reading."""
+RECOVERIES = "stanchion:recoveries"
+"""HASH jid -> how often the job came back from a dead process, kept outside the payload."""
+SCHEDULER_LEADER = "stanchion:scheduler"
+"""STRING, TTL a few seconds: identity of the process that promotes due jobs."""
+
+
+def members(identity: str) -> str:
+    """HASH incarnation -> its queues (JSON): whom to recover when this process dies."""
+    return f"stanchion:members:{identity}"
+
+
+def trip(incarnation: str) -> str:
+    """STRING: registration, last trip number and stored answers of one incarnation; `dead` = fenced."""
+    return f"stanchion:trip:{incarnation}"
+
+
+def lease(incarnation: str) -> str:
+    """HASH token (`number.i`) -> `queue|fetched_at_ms|payload` of the jobs in this incarnation's hands."""
+    return f"stanchion:lease:{incarnation}"
+
+
+def inbox(incarnation: str, queue_name: str) -> str:
+    """LIST: where a blocked wait moves a job; part of the lease, emptied by the next trip."""
+    return f"stanchion:inbox:{incarnation}:{queue_name}"
+
+
+# --- Ours: configuration ---------------------------------------------------------------------------
+
+CONFIG_INDEX = "stanchion:config:index"
+"""HASH `<kind>/<name>` -> spec digest."""
+CONFIG_EPOCH = "stanchion:config:epoch"
+"""STRING counter and nonce, changed with every change of any config hash."""
+CONFIG_CHANNEL = "stanchion:config"
+"""Pub/sub channel: the new epoch."""
+
+
+def config(kind: str, name: str) -> str:
+    """HASH: one declared policy. Kind is queue, lock or budget; name a queue or `namespace/name`."""
+    return f"stanchion:config:{kind}:{name}"

@@ -1,0 +1,1 @@
+"""The tiers of the tests (filled in below)."""
