@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import redis
 import redis.asyncio
-from redis.exceptions import AuthenticationError, ConnectionError, NoPermissionError, TimeoutError
+from redis import exceptions
 
 from stanchion.errors import InvalidSettings, RedisUnavailable
 
@@ -79,13 +79,13 @@ def readable_errors(url: str) -> Iterator[None]:
     """Turn redis-py's connection errors into RedisUnavailable that says where and what to do."""
     try:
         yield
-    except AuthenticationError as error:
+    except exceptions.AuthenticationError as error:
         raise RedisUnavailable(
             f"Redis at {redact(url)} refused the credentials ({error}): check user and password in the URL"
         ) from error
-    except NoPermissionError as error:
+    except exceptions.NoPermissionError as error:
         raise RedisUnavailable(f"Redis at {redact(url)} denies this user a command: {error}") from error
-    except (ConnectionError, TimeoutError) as error:
+    except (exceptions.ConnectionError, exceptions.TimeoutError) as error:
         raise RedisUnavailable(
             f"Redis at {redact(url)} cannot be reached ({error}): is it running, and is "
             "STANCHION_REDIS_URL right?"
