@@ -22,8 +22,8 @@ class Script:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.source = files("stanchion.store").joinpath("lua", f"{name}.lua").read_bytes()
-        self.sha = hashlib.sha1(self.source, usedforsecurity=False).hexdigest()
+        self.source = files("stanchion.store").joinpath("lua", f"{name}.lua").read_text("utf-8")
+        self.sha = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
 
     def run(self, client: redis.Redis, keys: Sequence[Key], args: Sequence[Argument]) -> Any:
         """Run on a blocking client; the reply is as redis-py gives it (bytes, int, list)."""

@@ -1,0 +1,66 @@
+"""What the environment says: one frozen record, read once, validated where it is made.
+
+Each field has one variable, `STANCHION_` and the field's name in capitals. An argument beats the
+environment, the environment beats the default. `docs/reference/settings.md` lists them, and a test holds
+the two together.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from stanchion.errors import InvalidSettings
+
+PREFIX = "STANCHION_"
+ON_REFUSED = ("raise", "return")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Process-wide settings of clients and workers. Raises InvalidSettings when a value is out of range."""
+
+    redis_url: str = "redis://localhost:6379/0"
+    """Where the queues are: redis://, rediss:// or unix://."""
+    client_timeout_seconds: float = 5.0
+    """How long one enqueue may wait for Redis, retries included, before RedisUnavailable."""
+    jid_memory_seconds: int = 86_400
+    """How long an explicit `jid=` is remembered, so that an outbox can send again."""
+    on_refused: str = "raise"
+    """What a refusal does: `raise` Refused, or `return` the verdict."""
+
+    def __post_init__(self) -> None:
+        if self.client_timeout_seconds <= 0:
+            raise InvalidSettings(
+                f"client_timeout_seconds must be above 0, not {self.client_timeout_seconds}"
+            )
+        if self.jid_memory_seconds < 1:
+            raise InvalidSettings(f"jid_memory_seconds must be 1 or more, not {self.jid_memory_seconds}")
+        if self.on_refused not in ON_REFUSED:
+            raise InvalidSettings(
+                f"on_refused must be one of {', '.join(ON_REFUSED)}, not {self.on_refused!r}"
+            )
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str] | None = None) -> Settings:
+        """What the environment states, defaults elsewhere. Raises InvalidSettings, naming the variable."""
+        variables = os.environ if environ is None else environ
+        stated: dict[str, Any] = {}
+        for setting in fields(cls):
+            variable = PREFIX + setting.name.upper()
+            text = variables.get(variable, "")
+            if not text:
+                continue
+            kind = {"float": float, "int": int}.get(str(setting.type), str)
+            try:
+                stated[setting.name] = kind(text)
+            except ValueError:
+                wanted = "a whole number" if kind is int else "a number"
+                raise InvalidSettings(f"{variable} must be {wanted}, not {text!r}") from None
+        return cls(**stated)
+
+    def with_redis_url(self, redis_url: str | None) -> Settings:
+        """These settings with another Redis, where one is given."""
+        return replace(self, redis_url=redis_url) if redis_url else self
