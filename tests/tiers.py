@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import pytest
-from testcluster import requirements
 
 from stanchion.dev import redis_server
 from stanchion.errors import StanchionError
@@ -42,6 +41,15 @@ def _missing_browser() -> list[str]:
     return [] if shutil.which("chromium") else ["chromium (apt-get install chromium)"]
 
 
+def _missing_cluster(tier: str) -> Callable[[], list[str]]:
+    def missing() -> list[str]:
+        from testcluster import requirements  # only where a cluster test was collected
+
+        return requirements.missing(tier)
+
+    return missing
+
+
 def _missing_keda() -> list[str]:
     return [] if os.environ.get("STANCHION_TEST_KEDA") else ["STANCHION_TEST_KEDA=1 asks for it"]
 
@@ -50,10 +58,10 @@ NEEDS: dict[str, Callable[[], list[str]]] = {
     PLAIN: list,
     "redis": _missing_redis,
     "ruby": _missing_ruby,
-    "helm": lambda: requirements.missing("helm"),
+    "helm": _missing_cluster("helm"),
     "browser": _missing_browser,
-    "api": lambda: requirements.missing("api"),
-    "node": lambda: requirements.missing("node"),
+    "api": _missing_cluster("api"),
+    "node": _missing_cluster("node"),
     ON_DEMAND: _missing_keda,
 }
 
