@@ -29,7 +29,7 @@ def of_kind(objects: list[Object], kind: str) -> list[Object]:
 
 def operator(objects: list[Object]) -> Object:
     [deployment] = of_kind(objects, "Deployment")
-    [container] = deployment["spec"]["template"]["spec"]["containers"]
+    container: Object = deployment["spec"]["template"]["spec"]["containers"][0]
     return container
 
 
