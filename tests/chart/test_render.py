@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
+from stanchion_operator import cli
+from stanchion_operator.settings import OperatorSettings
 from testcluster import clients
 
 Object = dict[str, Any]
@@ -31,6 +34,18 @@ def operator(objects: list[Object]) -> Object:
     [deployment] = of_kind(objects, "Deployment")
     container: Object = deployment["spec"]["template"]["spec"]["containers"][0]
     return container
+
+
+def operator_flags(objects: list[Object]) -> dict[str, Any]:
+    """The operator's arguments as its own parser reads them, after the kubelet's substitution."""
+    command, *arguments = operator(objects)["args"]
+    assert command == "run"
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    cli.add_arguments(parser)
+    pod = {"$(POD_NAMESPACE)": "ops", "$(POD_NAME)": "operator-0"}
+    for reference, value in pod.items():
+        arguments = [argument.replace(reference, value) for argument in arguments]
+    return vars(parser.parse_args(arguments))
 
 
 def test_lint_is_clean() -> None:
@@ -112,6 +127,38 @@ def test_rights_are_least_privilege(render: Render) -> None:
     [secrets] = [rule for rule in rules if "secrets" in rule["resources"]]
     assert secrets["resourceNames"] == ["stanchion-redis", "billing-redis"]
     assert set(secrets["verbs"]) <= {"get", "list", "watch"}
+
+
+def test_every_flag_of_the_operator_comes_from_a_value(render: Render) -> None:
+    values = {
+        "watch": {"namespaces": ["shop", "mail"]},
+        "redis": {"secretName": "queue-redis", "secretNames": ["billing-redis"]},
+        "operator": {
+            "resyncSeconds": 60,
+            "tickSeconds": 10,
+            "concurrency": 4,
+            "allowPrivilegedTemplates": True,
+            "logLevel": "debug",
+            "logFormat": "json",
+        },
+    }
+    flags = operator_flags(render(values, release="queues", namespace="ops"))
+    assert [name for name, value in flags.items() if value is None] == []
+    assert OperatorSettings.gather(flags, {}) == OperatorSettings(
+        namespaces=("shop", "mail"),
+        own_namespace="ops",
+        release_name="queues",
+        identity="operator-0",
+        lease_name="queues-stanchion",
+        redis_secret_name="queue-redis",
+        allowed_secret_names=("billing-redis",),
+        resync_seconds=60,
+        tick_seconds=10,
+        concurrency=4,
+        allow_privileged_templates=True,
+        log_level="debug",
+        log_format="json",
+    )
 
 
 def test_operator_fits_the_restricted_pod_security_standard(render: Render) -> None:
