@@ -1,0 +1,40 @@
+"""The wheels the images are built from: ours, and what it depends on for the image's Python."""
+
+import platform
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+from testcluster import cache
+from testcluster.command import run
+
+CHECKOUT = Path(__file__).parents[3]
+SOURCES = tuple(CHECKOUT / name for name in ("engine", "operator", "crds", "pyproject.toml", "README.md"))
+"""Everything our own wheel is made from."""
+
+CONSTRAINTS = CHECKOUT / "constraints.txt"
+IMAGE_PYTHON = "3.11"
+DOWNLOAD_TIMEOUT_SECONDS = 600
+
+
+def collect(target: Path) -> None:
+    """Fill a folder with everything `pip install --no-index 'stanchion[operator]'` needs in the image."""
+    shutil.copytree(_dependencies(), target)
+    uv = [sys.executable, "-m", "uv", "build", "--quiet", "--wheel", "--out-dir", str(target), str(CHECKOUT)]
+    run(uv)
+
+
+def _dependencies() -> Path:
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+    wanted = sorted({*project["dependencies"], *project["optional-dependencies"]["operator"]})
+    inputs = cache.digest(IMAGE_PYTHON, platform.machine(), *wanted, CONSTRAINTS)
+
+    def download(target: Path) -> None:
+        # The image's Python, not the one that runs this: markers and compiled wheels differ.
+        platforms = [f"--platform={p}_{platform.machine()}" for p in ("manylinux2014", "manylinux_2_28")]
+        for_image = [f"--python-version={IMAGE_PYTHON}", "--only-binary=:all:", *platforms]
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", f"--dest={target}", *for_image]
+        run([*pip, f"--constraint={CONSTRAINTS}", *wanted], timeout_seconds=DOWNLOAD_TIMEOUT_SECONDS)
+
+    return cache.entry("wheels", inputs, download)
