@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from stanchion.errors import InvalidPolicy
 from stanchion.scaling import explanation, limits
 from stanchion.scaling.behavior import Behavior
-from stanchion.scaling.decision import Condition, Decision
+from stanchion.scaling.decision import Decision
 from stanchion.scaling.estimate import Estimate, estimate, record
 from stanchion.scaling.facts import QueueFacts
 from stanchion.scaling.history import Recommendation, ScaleEvent, ScalingState
@@ -149,7 +149,9 @@ def _correct(spec: ScalingSpec, current: int, own: Estimate | None, total: Deman
         demand=total,
         able_to_scale=explanation.ready_for_new_scale(),
         scaling_active=explanation.active() if own else explanation.blind(),
-        scaling_limited=_clamped(current, spec) or explanation.within_range(),
+        scaling_limited=explanation.limited(
+            current, spec.min_replicas, spec.max_replicas, spec.min_replicas, spec.max_replicas
+        ),
         reason=explanation.correction(current, spec.min_replicas, spec.max_replicas),
     )
 
@@ -165,14 +167,12 @@ def _limited(
 ) -> Decision:
     """The wanted number through window, policies and bounds."""
     stable = limits.stabilize(wanted, current, state.recommendations, spec.behavior, now)
-    if current == 0:
-        stable, allowed = wanted, wanted
-    elif stable >= current:
-        allowed = min(stable, limits.up_limit(current, state.events, spec.behavior.up, now))
-    else:
-        allowed = max(stable, limits.down_limit(current, state.events, spec.behavior.down, now))
-    desired = _bounded(allowed, spec)
-    limited = _clamped(stable, spec) or explanation.rate_limited(stable, allowed)
+    low = limits.down_limit(current, state.events, spec.behavior.down, now)
+    high = limits.up_limit(current, state.events, spec.behavior.up, now)
+    if current == 0:  # waking: the first jobs have no one to run them while windows and policies last
+        stable, high = wanted, spec.max_replicas
+    desired = _bounded(min(max(stable, low), high), spec)
+    limited = explanation.limited(stable, low, high, spec.min_replicas, spec.max_replicas)
     able = explanation.stabilized(wanted, stable)
     return Decision(
         current=current,
@@ -188,15 +188,6 @@ def _limited(
 
 def _bounded(replicas: int, spec: ScalingSpec) -> int:
     return min(max(replicas, spec.min_replicas), spec.max_replicas)
-
-
-def _clamped(replicas: int, spec: ScalingSpec) -> Condition | None:
-    """The ScalingLimited condition if the bounds cut `replicas`, else None."""
-    if replicas > spec.max_replicas:
-        return explanation.too_many(replicas, spec.max_replicas)
-    if replicas < spec.min_replicas:
-        return explanation.too_few(replicas, spec.min_replicas)
-    return None
 
 
 def _with_recommendation(state: ScalingState, spec: ScalingSpec, wanted: int, now: float) -> ScalingState:

@@ -37,28 +37,17 @@ def blind() -> Condition:
     return Condition(False, "FailedGetExternalMetric", message)
 
 
-def within_range() -> Condition:
-    """ScalingLimited when nothing limits."""
+def limited(wanted: int, low: int, high: int, min_replicas: int, max_replicas: int) -> Condition:
+    """ScalingLimited, where the policies allow `low` to `high`. On a tie the bound is named."""
+    if wanted > high and high < max_replicas:
+        return Condition(True, "ScaleUpLimit", f"the scale-out policies allow {high} of {wanted} now")
+    if wanted > max_replicas:
+        return Condition(True, "TooManyReplicas", f"{wanted} is above maxReplicas {max_replicas}")
+    if wanted < low and low > min_replicas:
+        return Condition(True, "ScaleDownLimit", f"the scale-in policies allow {low}, not {wanted}, now")
+    if wanted < min_replicas:
+        return Condition(True, "TooFewReplicas", f"{wanted} is below minReplicas {min_replicas}")
     return Condition(False, "DesiredWithinRange", "the wanted number is within the bounds")
-
-
-def too_many(wanted: int, max_replicas: int) -> Condition:
-    """ScalingLimited by maxReplicas."""
-    return Condition(True, "TooManyReplicas", f"{wanted} is above maxReplicas {max_replicas}")
-
-
-def too_few(wanted: int, min_replicas: int) -> Condition:
-    """ScalingLimited by minReplicas."""
-    return Condition(True, "TooFewReplicas", f"{wanted} is below minReplicas {min_replicas}")
-
-
-def rate_limited(wanted: int, allowed: int) -> Condition:
-    """ScalingLimited by the policies of one direction, or not at all."""
-    if allowed < wanted:
-        return Condition(True, "ScaleUpLimit", f"the scale-out policies allow {allowed} of {wanted} now")
-    if allowed > wanted:
-        return Condition(True, "ScaleDownLimit", f"the scale-in policies allow {allowed}, not {wanted}, now")
-    return within_range()
 
 
 def correction(current: int, min_replicas: int, max_replicas: int) -> str:
@@ -81,12 +70,12 @@ def reason(
     target_seconds: float,
     desired: int,
     able: Condition,
-    limited: Condition,
+    limit: Condition,
 ) -> str:
     """One line: the winning term with its figures, and what held the number back, if anything did."""
     line = f"{_term(estimate, demand, target_seconds)}: {demand.slots:.1f} slots = {demand.replicas}"
-    if limited.status:
-        return f"{line}, now {desired} ({limited.reason})"
+    if limit.status:
+        return f"{line}, now {desired} ({limit.reason})"
     if able.reason != "ReadyForNewScale":
         return f"{line}, now {desired} ({able.reason})"
     return line
