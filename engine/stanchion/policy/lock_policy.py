@@ -62,11 +62,15 @@ class LockPolicy:
     @classmethod
     def from_manifest(cls, manifest: Json) -> LockPolicy:
         """Reads a validated manifest. Raises InvalidPolicy for an impossible combination."""
-        spec = Section(manifest.get("spec") or {}, "spec")
+        return cls.from_spec(Owner.from_manifest(manifest), Section(manifest.get("spec") or {}, "spec"))
+
+    @classmethod
+    def from_spec(cls, owner: Owner, spec: Section) -> LockPolicy:
+        """As `from_manifest`, of the spec alone."""
         conflict = spec.section("onConflict")
         unique_jobs = spec.section("uniqueJobs")
         policy = cls(
-            owner=Owner.from_manifest(manifest),
+            owner=owner,
             match=Match.from_section(spec.section("match") or Section({}, "spec.match")),
             lock=spec.choice("lock", LOCKS, spec.required("lock")),
             limit=spec.integer("limit"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from stanchion.errors import InvalidPolicy
 from stanchion.policy.autoscaling import Autoscaling
@@ -52,6 +53,11 @@ class QueueConfig:
     dead: DeadLimits | None = None
     deletion_policy: str = "Retain"
 
+    @classmethod
+    def from_spec(cls, owner: Owner, queue: str, spec: Section) -> QueueConfig:
+        """Reads the gate's part of a spec. Raises InvalidPolicy."""
+        return QueueConfig(**_config_fields(owner, queue, spec))
+
 
 @dataclass(frozen=True, slots=True)
 class QueuePolicy(QueueConfig):
@@ -69,44 +75,39 @@ class QueuePolicy(QueueConfig):
     @property
     def config(self) -> QueueConfig:
         """Only what goes to Redis."""
-        return QueueConfig(
-            owner=self.owner,
-            queue=self.queue,
-            latency_target_seconds=self.latency_target_seconds,
-            fairness=self.fairness,
-            tenant_from=self.tenant_from,
-            paused=self.paused,
-            max_retries=self.max_retries,
-            dead=self.dead,
-            deletion_policy=self.deletion_policy,
-        )
+        return QueueConfig(**{part.name: getattr(self, part.name) for part in fields(QueueConfig)})
 
     @classmethod
     def from_manifest(cls, manifest: Json) -> QueuePolicy:
         """Reads a validated manifest. Raises InvalidPolicy for what no schema can refuse."""
         owner = Owner.from_manifest(manifest)
         spec = Section(manifest.get("spec") or {}, "spec")
-        retry, dead = spec.section("retry"), spec.section("dead")
         workers, autoscaling = spec.section("workers"), spec.section("autoscaling")
         policy = cls(
-            owner=owner,
-            queue=spec.text("queueName", owner.name),
+            **_config_fields(owner, spec.text("queueName", owner.name), spec),
             redis=_redis_ref(spec),
-            latency_target_seconds=spec.integer("latencyTargetSeconds", 30),
-            fairness=spec.choice("fairness", FAIRNESS, "None"),
-            tenant_from=tuple(
-                TenantSource(entry.required("path"), entry.texts("jobs"))
-                for entry in spec.sections("tenantFrom")
-            ),
-            paused=spec.flag("paused", False),
-            max_retries=retry.integer("maxRetries") if retry else None,
-            dead=_dead_limits(dead) if dead else None,
             workers=Workers.from_section(workers) if workers else None,
             autoscaling=Autoscaling.from_section(autoscaling) if autoscaling else None,
-            deletion_policy=spec.choice("deletionPolicy", DELETION_POLICIES, "Retain"),
         )
         _check_scaling(policy)
         return policy
+
+
+def _config_fields(owner: Owner, queue: str, spec: Section) -> dict[str, Any]:
+    retry, dead = spec.section("retry"), spec.section("dead")
+    return {
+        "owner": owner,
+        "queue": queue,
+        "latency_target_seconds": spec.integer("latencyTargetSeconds", 30),
+        "fairness": spec.choice("fairness", FAIRNESS, "None"),
+        "tenant_from": tuple(
+            TenantSource(entry.required("path"), entry.texts("jobs")) for entry in spec.sections("tenantFrom")
+        ),
+        "paused": spec.flag("paused", False),
+        "max_retries": retry.integer("maxRetries") if retry else None,
+        "dead": _dead_limits(dead) if dead else None,
+        "deletion_policy": spec.choice("deletionPolicy", DELETION_POLICIES, "Retain"),
+    }
 
 
 def _redis_ref(spec: Section) -> RedisRef | None:

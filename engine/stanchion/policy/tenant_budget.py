@@ -89,13 +89,17 @@ class TenantBudget:
     @classmethod
     def from_manifest(cls, manifest: Json) -> TenantBudget:
         """Reads a validated manifest. Raises InvalidPolicy if it limits nothing or names no such tier."""
-        spec = Section(manifest.get("spec") or {}, "spec")
+        return cls.from_spec(Owner.from_manifest(manifest), Section(manifest.get("spec") or {}, "spec"))
+
+    @classmethod
+    def from_spec(cls, owner: Owner, spec: Section) -> TenantBudget:
+        """As `from_manifest`, of the spec alone."""
         if not any(part in spec for part in ("default", "tiers", "tenants")):
             raise InvalidPolicy("spec", "needs one of default, tiers, tenants")
         exceeded = spec.section("onExceeded") or Section({}, "spec.onExceeded")
         match = Match.from_section(spec.section("match") or Section({}, "spec.match"))
         budget = cls(
-            owner=Owner.from_manifest(manifest),
+            owner=owner,
             match=Match(queues=match.queues),
             default=Limits.from_section(spec.section("default") or Section({}, "spec.default")),
             tiers=tuple(

@@ -80,6 +80,8 @@ BEATS = "stanchion:beats"
 """HASH process identity -> beat counter. Observers compare it with their own earlier reading."""
 RECOVERIES = "stanchion:recoveries"
 """HASH jid -> how often the job came back from a dead process, kept outside the payload."""
+PAUSE_CHANNEL = "stanchion:pause"
+"""Pub/sub channel: the name of a queue whose membership in `paused` changed."""
 SCHEDULER_LEADER = "stanchion:scheduler"
 """STRING, TTL a few seconds: identity of the process that promotes due jobs."""
 
@@ -99,6 +101,11 @@ def lease(incarnation: str) -> str:
     return f"stanchion:lease:{incarnation}"
 
 
+def consumers(queue_name: str) -> str:
+    """SET of incarnations that serve a queue. Written at registration and retirement, counted by trips."""
+    return f"stanchion:consumers:{queue_name}"
+
+
 def inbox(incarnation: str, queue_name: str) -> str:
     """LIST: where a blocked wait moves a job; part of the lease, emptied by the next trip."""
     return f"stanchion:inbox:{incarnation}:{queue_name}"
@@ -107,9 +114,11 @@ def inbox(incarnation: str, queue_name: str) -> str:
 # --- Ours: configuration ---------------------------------------------------------------------------
 
 CONFIG_INDEX = "stanchion:config:index"
-"""HASH `<kind>/<name>` -> spec digest."""
+"""HASH `<kind>/<name>` -> `<spec digest>:<owner uid>`: what a reader must read again."""
 CONFIG_EPOCH = "stanchion:config:epoch"
 """STRING counter and nonce, changed with every change of any config hash."""
+CONFIG_FENCE = "stanchion:config:fence"
+"""HASH managedBy -> highest leaseTransitions seen: a deposed leader's writes are stale."""
 CONFIG_CHANNEL = "stanchion:config"
 """Pub/sub channel: the new epoch."""
 

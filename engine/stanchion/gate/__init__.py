@@ -1,0 +1,1 @@
+"""The decision at push and at run. Pure where it decides; Redis is reached only through `store`."""

@@ -1,0 +1,114 @@
+"""The config as one process knows it: the last good copy, swapped whole when Redis has a newer one.
+
+Clients and workers pass `view.epoch` to every gated script; when a script answers RECONFIG they call
+`refresh` and ask again. A Redis that is away, empty or damaged never takes a limit away: what was read
+well last stays in force, and `problems` says what is wrong.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import redis
+import redis.asyncio
+
+from stanchion.policy.contract import Config, decode, stamp
+from stanchion.policy.lock_policy import LockPolicy
+from stanchion.policy.match import resolve
+from stanchion.policy.queue_policy import QueueConfig
+from stanchion.policy.scope import in_scope
+from stanchion.policy.tenant_budget import TenantBudget
+from stanchion.store import config_reader
+from stanchion.store.config_reader import Snapshot
+
+log = logging.getLogger("stanchion.config")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigView:
+    """One consistent config. `epoch` is "" before any was read: gated scripts then answer RECONFIG."""
+
+    epoch: str = ""
+    queues: Mapping[str, QueueConfig] = field(default_factory=dict)
+    locks: tuple[LockPolicy, ...] = ()
+    budgets: tuple[TenantBudget, ...] = ()
+
+    def queue(self, name: str) -> QueueConfig | None:
+        """The declared queue of that name, if any."""
+        return self.queues.get(name)
+
+    def lock(self, queue: str, job: str) -> LockPolicy | None:
+        """The LockPolicy that governs `job` on `queue`; only the namespace of the queue's owner counts."""
+        declared = self.queues.get(queue)
+        return (
+            resolve(in_scope(self.locks, declared.owner.namespace), queue, job).winner if declared else None
+        )
+
+    def budget(self, queue: str) -> TenantBudget | None:
+        """The TenantBudget that governs `queue`."""
+        declared = self.queues.get(queue)
+        return resolve(in_scope(self.budgets, declared.owner.namespace), queue).winner if declared else None
+
+
+class ConfigCache:
+    """Holds the view. Safe to share between threads: readers see the old or the new view, never a mix."""
+
+    def __init__(self) -> None:
+        self.view = ConfigView()
+        self.problems: tuple[str, ...] = ()
+        self._good: dict[str, tuple[str, Config]] = {}
+        self._lock = threading.Lock()
+
+    def refresh(self, client: redis.Redis) -> ConfigView:
+        """Read what changed and return the view. Never raises for a bad Redis or a bad hash."""
+        return self._take(config_reader.read(client, self._known()))
+
+    async def arefresh(self, client: redis.asyncio.Redis) -> ConfigView:
+        """As `refresh`, on an asyncio client."""
+        return self._take(await config_reader.aread(client, self._known()))
+
+    def _known(self) -> dict[str, str]:
+        return {entry: known for entry, (known, _) in self._good.items()}
+
+    def _take(self, snapshot: Snapshot) -> ConfigView:
+        with self._lock:
+            if snapshot.failure:
+                self._report((f"Redis did not answer, the last config stays: {snapshot.failure}",))
+            elif not snapshot.epoch:
+                # A flushed Redis has no epoch. The operator writes all of it again within a resync;
+                # until then the last good copy binds.
+                self._report(("Redis holds no config, the last one stays",) if self._good else ())
+            else:
+                self._merge(snapshot)
+            return self.view
+
+    def _merge(self, snapshot: Snapshot) -> None:
+        problems = list(snapshot.problems)
+        good = {entry: known for entry, known in self._good.items() if entry in snapshot.index}
+        for entry, fields in snapshot.hashes.items():
+            kind, _, name = entry.partition("/")
+            decoded = decode(kind, name, fields)
+            problems += decoded.problems
+            if decoded.config is not None:
+                good[entry] = (stamp(fields), decoded.config)
+        self._good = good
+        self.view = _view(snapshot.epoch, [config for _, config in good.values()])
+        self._report(tuple(problems))
+
+    def _report(self, problems: tuple[str, ...]) -> None:
+        for problem in problems:
+            if problem not in self.problems:
+                log.warning("%s", problem)
+        self.problems = problems
+
+
+def _view(epoch: str, configs: list[Config]) -> ConfigView:
+    return ConfigView(
+        epoch=epoch,
+        queues={config.queue: config for config in configs if isinstance(config, QueueConfig)},
+        locks=tuple(config for config in configs if isinstance(config, LockPolicy)),
+        budgets=tuple(config for config in configs if isinstance(config, TenantBudget)),
+    )
