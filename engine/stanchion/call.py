@@ -1,0 +1,154 @@
+"""One call of a job, bound and checked but not sent, and the options a caller may add to it.
+
+Job definitions and the App make calls; the gate turns them into payloads. Nothing here reads a clock: a
+delay stays a delay until the call is sent.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypedDict, Unpack
+
+from stanchion.errors import InvalidArguments
+from stanchion.job import DEFAULT_QUEUE, QUEUE_NAME
+
+OnRefused = Literal["raise", "return"]
+
+JID = re.compile(r"[A-Za-z0-9_:.-]{1,128}")
+MAX_TENANT_BYTES = 256
+MAX_RETRIES = 10_000
+
+
+class OptionFields(TypedDict, total=False):
+    """What `options(…)` and the by-name calls accept."""
+
+    queue: str
+    delay: float | timedelta
+    at: float | datetime
+    tenant: str
+    jid: str
+    retries: bool | int
+    on_refused: OnRefused
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Checked options of one call; None where the caller said nothing."""
+
+    queue: str | None = None
+    delay_seconds: float | None = None
+    at_seconds: float | None = None
+    tenant: str | None = None
+    jid: str | None = None
+    retries: bool | int | None = None
+    on_refused: OnRefused | None = None
+
+    @classmethod
+    def of(cls, **fields: Unpack[OptionFields]) -> Options:
+        """Raises InvalidArguments, naming the option, for an unknown, unfit or contradicting one."""
+        unknown = sorted(fields.keys() - OptionFields.__annotations__.keys())
+        if unknown:
+            known = ", ".join(OptionFields.__annotations__)
+            raise InvalidArguments(f"unknown option {', '.join(unknown)}; there are {known}")
+        if fields.get("delay") is not None and fields.get("at") is not None:
+            raise InvalidArguments("delay and at exclude each other: one counts from now, one is a time")
+        return cls(
+            queue=_queue(fields.get("queue")),
+            delay_seconds=_delay(fields.get("delay")),
+            at_seconds=_at(fields.get("at")),
+            tenant=_tenant(fields.get("tenant")),
+            jid=_jid(fields.get("jid")),
+            retries=check_retries(fields.get("retries")),
+            on_refused=_on_refused(fields.get("on_refused")),
+        )
+
+    def due_at(self, now: float) -> float | None:
+        """When the job may start, epoch seconds; None if that is now or past."""
+        due = now + self.delay_seconds if self.delay_seconds is not None else self.at_seconds
+        return due if due is not None and due > now else None
+
+
+NO_OPTIONS = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A job's name with wire arguments that fit it, what code declared for it, and the caller's options."""
+
+    name: str
+    args: Sequence[Any]
+    queue: str = DEFAULT_QUEUE
+    retries: bool | int | None = None
+    """As the decorator states; None if it does not."""
+    options: Options = NO_OPTIONS
+
+
+def check_queue(name: str) -> str:
+    """Raises InvalidArguments unless `name` is fit for a queue."""
+    if not isinstance(name, str) or not QUEUE_NAME.fullmatch(name):
+        raise InvalidArguments(f"queue {name!r}: a name is 1 to 128 of the characters A-Z a-z 0-9 _ : . -")
+    return name
+
+
+def check_retries(retries: bool | int | None) -> bool | int | None:
+    """Raises InvalidArguments unless `retries` is True (the default count), False, or a count."""
+    if retries is None or isinstance(retries, bool):
+        return retries
+    if not isinstance(retries, int) or not 0 <= retries <= MAX_RETRIES:
+        raise InvalidArguments(f"retries must be True, False or 0 to {MAX_RETRIES}, not {retries!r}")
+    return retries
+
+
+def _queue(name: str | None) -> str | None:
+    return None if name is None else check_queue(name)
+
+
+def _delay(delay: float | timedelta | None) -> float | None:
+    seconds = delay.total_seconds() if isinstance(delay, timedelta) else delay
+    if seconds is None:
+        return None
+    if not _is_number(seconds) or seconds < 0:
+        raise InvalidArguments(f"delay must be seconds from now, 0 or more, or a timedelta, not {delay!r}")
+    return float(seconds)
+
+
+def _at(at: float | datetime | None) -> float | None:
+    if isinstance(at, datetime):
+        if at.tzinfo is None:
+            raise InvalidArguments(f"at={at.isoformat()} has no time zone; use an aware datetime")
+        return at.timestamp()
+    if at is None:
+        return None
+    if not _is_number(at) or at < 0:
+        raise InvalidArguments(f"at must be epoch seconds or an aware datetime, not {at!r}")
+    return float(at)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _tenant(tenant: str | None) -> str | None:
+    if tenant is None:
+        return None
+    if not isinstance(tenant, str) or not tenant or not tenant.isprintable():
+        raise InvalidArguments(f"tenant must be printable text, not {tenant!r}; send str(value)")
+    if len(tenant.encode()) > MAX_TENANT_BYTES:
+        raise InvalidArguments(f"tenant is longer than {MAX_TENANT_BYTES} bytes")
+    return tenant
+
+
+def _jid(jid: str | None) -> str | None:
+    if jid is not None and not (isinstance(jid, str) and JID.fullmatch(jid)):
+        raise InvalidArguments(f"jid {jid!r}: an id is 1 to 128 of the characters A-Z a-z 0-9 _ : . -")
+    return jid
+
+
+def _on_refused(on_refused: OnRefused | None) -> OnRefused | None:
+    if on_refused not in (None, "raise", "return"):
+        raise InvalidArguments(f"on_refused must be 'raise' or 'return', not {on_refused!r}")
+    return on_refused

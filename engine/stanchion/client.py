@@ -1,0 +1,171 @@
+"""Sends calls to Redis: one script call each, repeated under the same number until answered.
+
+The App calls it. Blocking and asyncio callers share lanes and configuration; connections belong to one
+process and, for asyncio, to one event loop. Policy is the gate's, not this file's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from itertools import islice
+from weakref import WeakKeyDictionary
+
+from redis.asyncio.retry import Retry as AsyncRetry
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from stanchion.call import Call
+from stanchion.delivery import Delivery
+from stanchion.errors import RedisUnavailable
+from stanchion.gate.config import ConfigCache
+from stanchion.gate.push import Intent
+from stanchion.lane import Lane, LanePool
+from stanchion.settings import Settings
+from stanchion.store import connection
+from stanchion.store.enqueue import Reconfig, aenqueue, enqueue
+from stanchion.verdict import Verdict
+
+MAX_IN_FLIGHT = 16
+"""Calls one process (or one event loop) has on the wire at once; more wait their turn."""
+CHUNK_JOBS = 200
+"""Jobs in one script call: 1,000 would block Redis for tens of milliseconds."""
+ATTEMPTS_IN_TIME = 2
+"""A silent connection is given up after this share of the whole time-out, so that a repeat fits in."""
+
+
+class _AsyncSide:
+    """What belongs to one event loop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.redis = connection.connect_async(
+            settings.redis_url, timeout_seconds=settings.client_timeout_seconds / ATTEMPTS_IN_TIME
+        )
+        self.redis.set_retry(AsyncRetry(NoBackoff(), 0))
+        self.turns = asyncio.Semaphore(MAX_IN_FLIGHT)
+
+
+class Client:
+    """The clients of one process. No I/O until the first push."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lanes = LanePool()
+        self._config = ConfigCache()
+        self._turns = threading.BoundedSemaphore(MAX_IN_FLIGHT)
+        self._redis = connection.connect(
+            settings.redis_url, timeout_seconds=settings.client_timeout_seconds / ATTEMPTS_IN_TIME
+        )
+        # Repeats are ours: redis-py's own would not know the deadline.
+        self._redis.set_retry(Retry(NoBackoff(), 0))
+        self._sides: WeakKeyDictionary[asyncio.AbstractEventLoop, _AsyncSide] = WeakKeyDictionary()
+
+    def push(self, call: Call) -> Verdict:
+        """Send one call. Raises RedisUnavailable within the client time-out."""
+        return self._deliver([Intent.of(call, time.time())])[0]
+
+    async def apush(self, call: Call) -> Verdict:
+        """As `push`, on the running event loop."""
+        return (await self._adeliver([Intent.of(call, time.time())]))[0]
+
+    def push_many(self, calls: Iterable[Call]) -> list[Verdict]:
+        """Send calls in chunks, in order. The time-out counts for each chunk."""
+        return [verdict for chunk in _chunks(calls) for verdict in self._deliver(chunk)]
+
+    async def apush_many(self, calls: Iterable[Call]) -> list[Verdict]:
+        """As `push_many`, on the running event loop."""
+        return [verdict for chunk in _chunks(calls) for verdict in await self._adeliver(chunk)]
+
+    def _deliver(self, intents: Sequence[Intent]) -> list[Verdict]:
+        with self._turn() as lane:
+            delivery = self._delivery(intents, lane)
+            while True:
+                try:
+                    reply = enqueue(self._redis, delivery.request(self._config.view))
+                    if isinstance(reply, Reconfig):
+                        self._config.refresh(self._redis)
+                except RedisError as error:
+                    time.sleep(delivery.pause_after(error, time.monotonic()))
+                    continue
+                verdicts = delivery.read(reply, time.monotonic())
+                if verdicts is not None:
+                    return verdicts
+
+    async def _adeliver(self, intents: Sequence[Intent]) -> list[Verdict]:
+        side = self._side()
+        async with self._aturn(side) as lane:
+            delivery = self._delivery(intents, lane)
+            while True:
+                try:
+                    reply = await aenqueue(side.redis, delivery.request(self._config.view))
+                    if isinstance(reply, Reconfig):
+                        await self._config.arefresh(side.redis)
+                except RedisError as error:
+                    await asyncio.sleep(delivery.pause_after(error, time.monotonic()))
+                    continue
+                verdicts = delivery.read(reply, time.monotonic())
+                if verdicts is not None:
+                    return verdicts
+
+    def _delivery(self, intents: Sequence[Intent], lane: Lane) -> Delivery:
+        return Delivery(
+            intents,
+            lane,
+            url=self._settings.redis_url,
+            deadline=time.monotonic() + self._settings.client_timeout_seconds,
+            jid_memory_seconds=self._settings.jid_memory_seconds,
+        )
+
+    @contextmanager
+    def _turn(self) -> Iterator[Lane]:
+        if not self._turns.acquire(timeout=self._settings.client_timeout_seconds):
+            raise self._no_turn()
+        lane = self._lanes.take()
+        try:
+            yield lane
+        finally:
+            self._lanes.give_back(lane)
+            self._turns.release()
+
+    @asynccontextmanager
+    async def _aturn(self, side: _AsyncSide) -> AsyncIterator[Lane]:
+        async with side.turns:
+            lane = self._lanes.take()
+            try:
+                yield lane
+            finally:
+                self._lanes.give_back(lane)
+
+    def _no_turn(self) -> RedisUnavailable:
+        return RedisUnavailable(
+            f"{MAX_IN_FLIGHT} calls to Redis at {connection.redact(self._settings.redis_url)} "
+            "are unanswered; this one was not sent"
+        )
+
+    def _side(self) -> _AsyncSide:
+        loop = asyncio.get_running_loop()
+        side = self._sides.get(loop)
+        if side is None:
+            side = self._sides[loop] = _AsyncSide(self._settings)
+        return side
+
+    def close(self) -> None:
+        """Close the blocking connections; the next push opens new ones."""
+        self._redis.close()
+
+    async def aclose(self) -> None:
+        """Close the running event loop's connections."""
+        side = self._sides.pop(asyncio.get_running_loop(), None)
+        if side is not None:
+            await side.redis.aclose()
+
+
+def _chunks(calls: Iterable[Call]) -> Iterator[list[Intent]]:
+    """Cut into chunks a script call may carry, taking from `calls` no faster than they are sent."""
+    source = iter(calls)
+    while chunk := [Intent.of(call, time.time()) for call in islice(source, CHUNK_JOBS)]:
+        yield chunk

@@ -1,0 +1,97 @@
+"""One call on its way to Redis: what to send, what a reply means, and whether an error is worth a repeat.
+
+Shared by the blocking and the asyncio client, which do the sending and the waiting. No I/O here.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from redis import exceptions
+from redis.exceptions import RedisError
+
+from stanchion.errors import RedisUnavailable, StanchionError
+from stanchion.gate.push import Intent, View, plan, verdict
+from stanchion.lane import Lane
+from stanchion.store.connection import readable_errors, redact
+from stanchion.store.enqueue import EnqueueRequest, LaneTaken, Recorded, Reply
+from stanchion.verdict import Verdict
+
+FIRST_PAUSE_SECONDS = 0.05
+LONGEST_PAUSE_SECONDS = 1.0
+
+
+class Delivery:
+    """State of one call: its lane, its intents, and its deadline on the caller's monotonic clock."""
+
+    def __init__(
+        self,
+        intents: Sequence[Intent],
+        lane: Lane,
+        *,
+        url: str,
+        deadline: float,
+        jid_memory_seconds: int,
+    ) -> None:
+        self.intents = intents
+        self.lane = lane
+        self.deadline = deadline
+        self._url = url
+        self._jid_memory_seconds = jid_memory_seconds
+        self._failures = 0
+
+    def request(self, view: View) -> EnqueueRequest:
+        """What to send, again and again until it is answered: the same number and the same jids."""
+        return EnqueueRequest(
+            lane=self.lane.nonce,
+            number=self.lane.number,
+            epoch=view.epoch,
+            items=plan(self.intents, view),
+            jid_memory_seconds=self._jid_memory_seconds,
+        )
+
+    def read(self, reply: Reply, now: float) -> list[Verdict] | None:
+        """The verdicts, or None if the call must be sent again. Raises RedisUnavailable past the deadline."""
+        if isinstance(reply, Recorded):
+            pairs = zip(self.intents, reply.answers, strict=True)
+            return [verdict(intent, answer) for intent, answer in pairs]
+        if isinstance(reply, LaneTaken):
+            self.lane.renew()
+            self.lane.advance()
+        if now >= self.deadline:
+            raise RedisUnavailable(
+                f"Redis at {redact(self._url)} holds a configuration that could not be read in time; "
+                "nothing was enqueued"
+            )
+        return None
+
+    def pause_after(self, error: RedisError, now: float) -> float:
+        """Seconds to wait before the repeat. Raises RedisUnavailable or StanchionError when a repeat cannot
+        help or the deadline has passed.
+        """
+        if isinstance(error, exceptions.OutOfMemoryError):
+            raise RedisUnavailable(
+                f"Redis at {redact(self._url)} is full and refuses new jobs; raise maxmemory or drain a queue"
+            ) from error
+        if isinstance(error, exceptions.AuthenticationError) or not _may_pass(error):
+            with readable_errors(self._url):
+                raise error
+        self._failures += 1
+        ceiling = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2**self._failures)
+        pause = random.uniform(FIRST_PAUSE_SECONDS, ceiling)
+        if now + pause >= self.deadline:
+            raise self._given_up(error) from error
+        return pause
+
+    def _given_up(self, error: RedisError) -> StanchionError:
+        return RedisUnavailable(
+            f"Redis at {redact(self._url)} gave no answer in time ({error}). Is it running, and is "
+            "STANCHION_REDIS_URL right? Whether the call was recorded is unknown: "
+            "send it again with the same jid= to be sure"
+        )
+
+
+def _may_pass(error: RedisError) -> bool:
+    """Whether waiting may help: the link broke, Redis is loading, or a fail-over made it read-only."""
+    return isinstance(error, (exceptions.ConnectionError, exceptions.TimeoutError, exceptions.ReadOnlyError))

@@ -1,0 +1,104 @@
+"""A named group of jobs that needs no App and no Redis: what libraries and `jobs` modules declare.
+
+An App includes JobSets; only then can their jobs be enqueued.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Protocol, overload
+
+from stanchion.call import check_queue
+from stanchion.definition import JobDefinition, P, R, Sender
+from stanchion.errors import CommandError, UnknownJob
+
+
+class Registry(Sender, Protocol):
+    """An App, as its JobSets see it."""
+
+    def register(self, definition: JobDefinition[Any, Any]) -> None: ...
+
+
+class JobSet:
+    """Jobs under one `prefix`, with a default `queue`."""
+
+    def __init__(self, prefix: str = "", queue: str | None = None) -> None:
+        self.prefix = prefix
+        self.queue = None if queue is None else check_queue(queue)
+        self._definitions: dict[str, JobDefinition[Any, Any]] = {}
+        self._app: Registry | None = None
+
+    @property
+    def definitions(self) -> Mapping[str, JobDefinition[Any, Any]]:
+        """The jobs declared here, by name."""
+        return MappingProxyType(self._definitions)
+
+    @overload
+    def job(self, function: Callable[P, R], /) -> JobDefinition[P, R]: ...
+
+    @overload
+    def job(
+        self, /, *, name: str | None = None, queue: str | None = None, retries: bool | int | None = None
+    ) -> Callable[[Callable[P, R]], JobDefinition[P, R]]: ...
+
+    def job(
+        self,
+        function: Callable[P, R] | None = None,
+        /,
+        *,
+        name: str | None = None,
+        queue: str | None = None,
+        retries: bool | int | None = None,
+    ) -> JobDefinition[P, R] | Callable[[Callable[P, R]], JobDefinition[P, R]]:
+        """Declare a function as a job, as `@jobs.job` or `@jobs.job(retries=5)`.
+
+        `name` is the wire's class (default: prefix and function name), `queue` where its calls go (default:
+        the set's), `retries` True, False or a count. Raises InvalidArguments for a function whose calls
+        could not be checked, CommandError for a name that is taken.
+        """
+
+        def declare(function: Callable[P, R]) -> JobDefinition[P, R]:
+            definition = JobDefinition(
+                function,
+                self,
+                name=name or self.prefix + getattr(function, "__name__", ""),
+                queue=queue or self.queue,
+                retries=retries,
+            )
+            self._add(definition)
+            return definition
+
+        return declare if function is None else declare(function)
+
+    def attach(self, app: Registry) -> None:
+        """Called by `App.include`. Raises CommandError if another App has this set already."""
+        if self._app is not None and self._app is not app:
+            raise CommandError(
+                f"the JobSet {self.prefix!r} is included in another App; a job is sent by one App only"
+            )
+        for definition in self._definitions.values():
+            app.register(definition)
+        self._app = app
+
+    def sender_of(self, job_name: str) -> Sender:
+        """The App that includes this set. Raises UnknownJob if none does."""
+        if self._app is None:
+            raise UnknownJob(
+                f"job {job_name} is in a JobSet that no App includes; call app.include(…) or "
+                "app.discover('package') before enqueueing, in the process that enqueues"
+            )
+        return self._app
+
+    def _add(self, definition: JobDefinition[Any, Any]) -> None:
+        if definition.name in self._definitions:
+            raise CommandError(name_taken(definition, self._definitions[definition.name]))
+        if self._app is not None:
+            self._app.register(definition)
+        self._definitions[definition.name] = definition
+
+
+def name_taken(new: JobDefinition[Any, Any], old: JobDefinition[Any, Any]) -> str:
+    """The message for two jobs of one name."""
+    places = " and ".join(f"{d.function.__module__}.{d.function.__qualname__}" for d in (old, new))
+    return f"two jobs are named {new.name!r}: {places}; give one of them name=… or another prefix"
