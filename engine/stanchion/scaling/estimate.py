@@ -69,7 +69,7 @@ def _is_reset(before: QueueFacts, after: QueueFacts) -> bool:
     return (
         after.at_seconds <= before.at_seconds
         or after.eligible < before.eligible
-        or after.completed < before.completed
+        or after.done < before.done
         or after.busy_ms < before.busy_ms
     )
 
@@ -90,7 +90,7 @@ def _arrival_rate(samples: Sequence[QueueFacts], window_seconds: float) -> float
     window = _window(samples, window_seconds)
     first, last = window[0], window[-1]
     counted = last.eligible - first.eligible
-    seen = (last.waiting + last.busy + last.completed) - (first.waiting + first.busy + first.completed)
+    seen = (last.waiting + last.busy + last.done) - (first.waiting + first.busy + first.done)
     if first.paused != last.paused:
         seen = 0  # the backlog came into sight or out of it; nothing arrived
     span = max(last.at_seconds - first.at_seconds, MIN_SPAN_SECONDS)
@@ -101,7 +101,7 @@ def _service_seconds(samples: Sequence[QueueFacts]) -> float:
     """Mean run time of the attempts that ended in the long window; else the histogram's; else a guess."""
     window = _window(samples, LONG_WINDOW_SECONDS)
     first, last = window[0], window[-1]
-    ended = last.completed - first.completed
+    ended = last.done - first.done
     if ended > 0:
         return (last.busy_ms - first.busy_ms) / ended / 1000
     hint = last.service_hint_seconds

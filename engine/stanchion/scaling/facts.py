@@ -41,9 +41,9 @@ class QueueFacts:
     eligible: int = 0
     """Counter: jobs that became runnable, at push or when their time came."""
     done: int = 0
-    """Counter: attempts that succeeded."""
+    """Counter: attempts that ended, failed ones included: each held a slot."""
     failed: int = 0
-    """Counter: attempts that failed."""
+    """Counter: the attempts among them that failed."""
     busy_ms: int = 0
     """Counter: milliseconds that ended attempts have run."""
     due_soon: int = 0
@@ -57,11 +57,6 @@ class QueueFacts:
     """Job name -> 95th percentile of its runtime, for the jobs in `running` that have a histogram."""
     processes: tuple[ProcessFacts, ...] = ()
     """The live processes that serve this queue."""
-
-    @property
-    def completed(self) -> int:
-        """Counter: attempts that ended, well or not; both held a slot."""
-        return self.done + self.failed
 
     @property
     def idle(self) -> bool:

@@ -88,7 +88,7 @@ def test_nothing_is_computed_across_a_reset(after: QueueFacts) -> None:
 
 def test_pushes_that_count_nothing_are_seen_in_the_list_and_the_completions() -> None:
     first = QueueFacts("q", 0.0, waiting=10)
-    last = QueueFacts("q", 25.0, waiting=40, busy=5, done=60, failed=5)
+    last = QueueFacts("q", 25.0, waiting=40, busy=5, done=65, failed=5)
     assert look([first, last]).arrival_rate == 100 / 25
 
 
@@ -99,7 +99,7 @@ def test_a_backlog_that_comes_into_sight_with_the_end_of_a_pause_did_not_arrive(
 
 
 def test_failed_attempts_hold_slots_and_count_as_service() -> None:
-    seen = look([QueueFacts("q", 0.0), QueueFacts("q", 25.0, done=1, failed=3, busy_ms=4000)])
+    seen = look([QueueFacts("q", 0.0), QueueFacts("q", 25.0, done=4, failed=3, busy_ms=4000)])
     assert seen.service_seconds == 1.0
 
 
