@@ -14,12 +14,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
-from stanchion.arguments import check_json
 from stanchion.call import Call, OnRefused, OptionFields, Options
 from stanchion.definition import JobDefinition
 from stanchion.discovery import job_sets
 from stanchion.errors import CommandError, InvalidArguments, Refused
-from stanchion.job import DEFAULT_QUEUE
 from stanchion.jobset import JobSet, name_taken
 from stanchion.settings import Settings
 from stanchion.verdict import Verdict
@@ -94,9 +92,7 @@ class App(JobSet):
             raise InvalidArguments(f"a job's name must be text, not {name!r}")
         if isinstance(args, (str, bytes)):
             raise InvalidArguments(f"job {name}: args must be a list of arguments, not {type(args).__name__}")
-        wire = list(args)
-        check_json(wire)
-        return Call(name, wire, options.queue or DEFAULT_QUEUE, None, options)
+        return Call.of(name, args, options=options)
 
     def enqueue_many(self, calls: Iterable[Call]) -> list[Verdict]:
         """Enqueue calls of any jobs, in order and in bounded chunks; one verdict each, refusals included.

@@ -1,7 +1,6 @@
 """What JSON can carry: checks a job's arguments and says exactly which one cannot go, and what to send.
 
-Called when a job is declared (its defaults), when a call is bound, and for calls by name. Tuples travel as
-arrays and arrive as lists.
+Called when a job is declared (its defaults) and for every call. Tuples travel as arrays and arrive as lists.
 """
 
 from __future__ import annotations
@@ -32,16 +31,18 @@ _ADVICE = {
 _DEFAULT_ADVICE = "send an id or plain values, and load the object inside the job"
 
 
-def check_json(args: list[Any]) -> None:
-    """Raises InvalidArguments naming the path (`args[1].rows[3]`) of the first value JSON cannot carry,
-    or the limit exceeded: 64 levels deep, 1 MiB encoded.
+def to_json(args: list[Any]) -> bytes:
+    """The arguments as compact JSON. Raises InvalidArguments naming the path (`args[1].rows[3]`) of the
+    first value JSON cannot carry, or the limit exceeded: 64 levels deep, 1 MiB encoded.
     """
     _check(args, "args", 0)
-    size = len(json.dumps(args, separators=(",", ":"), ensure_ascii=False).encode())
-    if size > MAX_BYTES:
+    encoded = json.dumps(args, separators=(",", ":"), ensure_ascii=False).encode()
+    if len(encoded) > MAX_BYTES:
         raise InvalidArguments(
-            f"args: {size} bytes of JSON exceed the limit of {MAX_BYTES}; store the data and send its id"
+            f"args: {len(encoded)} bytes of JSON exceed the limit of {MAX_BYTES}; "
+            "store the data and send its id"
         )
+    return encoded
 
 
 def _check(value: Any, path: str, depth: int) -> None:

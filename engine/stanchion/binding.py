@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from inspect import Parameter, Signature
 from typing import Any
 
-from stanchion.arguments import check_json
+from stanchion.arguments import to_json
 from stanchion.errors import InvalidArguments
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -56,9 +56,7 @@ class Binding:
         )
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
-        """Wire arguments of one call. Raises InvalidArguments if the call does not fit the signature or
-        JSON cannot carry a value.
-        """
+        """Wire arguments of one call. Raises InvalidArguments if the call does not fit the signature."""
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -67,10 +65,6 @@ class Binding:
         wire = list(bound.args)
         if self.keyword_only:
             wire.append(dict(bound.kwargs))
-        try:
-            check_json(wire)
-        except InvalidArguments as error:
-            raise InvalidArguments(f"job {self.job_name}: {error}") from None
         return wire
 
     def unbind(self, wire_args: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -105,7 +99,7 @@ class Binding:
 
 def _check_default(job_name: str, parameter: Parameter) -> None:
     try:
-        check_json([parameter.default])
+        to_json([parameter.default])
     except InvalidArguments as error:
         problem = str(error).removeprefix("args[0]")
         raise InvalidArguments(

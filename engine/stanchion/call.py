@@ -6,6 +6,7 @@ delay stays a delay until the call is sent.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Sequence
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, TypedDict, Unpack
 
+from stanchion.arguments import to_json
 from stanchion.errors import InvalidArguments
 from stanchion.job import DEFAULT_QUEUE, QUEUE_NAME
 
@@ -77,14 +79,34 @@ NO_OPTIONS = Options()
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A job's name with wire arguments that fit it, what code declared for it, and the caller's options."""
+    """A job's name and wire arguments, what code declared for it, and the options."""
 
     name: str
-    args: Sequence[Any]
-    queue: str = DEFAULT_QUEUE
-    retries: bool | int | None = None
+    args: list[Any]
+    """As a worker will read them: a copy, so that what the caller changes later does not travel."""
+    queue: str
+    retries: bool | int | None
     """As the decorator states; None if it does not."""
-    options: Options = NO_OPTIONS
+    options: Options
+    size_bytes: int
+    """Of the encoded arguments."""
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        args: Sequence[Any],
+        *,
+        queue: str = DEFAULT_QUEUE,
+        retries: bool | int | None = None,
+        options: Options = NO_OPTIONS,
+    ) -> Call:
+        """The options' queue beats `queue`. Raises InvalidArguments for what JSON cannot carry."""
+        try:
+            encoded = to_json(list(args))
+        except InvalidArguments as error:
+            raise InvalidArguments(f"job {name}: {error}") from None
+        return cls(name, json.loads(encoded), options.queue or queue, retries, options, len(encoded))
 
 
 def check_queue(name: str) -> str:

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from itertools import islice
 from weakref import WeakKeyDictionary
 
 from redis.asyncio.retry import Retry as AsyncRetry
@@ -34,6 +33,8 @@ MAX_IN_FLIGHT = 16
 """Calls one process (or one event loop) has on the wire at once; more wait their turn."""
 CHUNK_JOBS = 200
 """Jobs in one script call: 1,000 would block Redis for tens of milliseconds."""
+CHUNK_BYTES = 1024 * 1024
+"""Arguments in one script call, unless a single job has more."""
 ATTEMPTS_IN_TIME = 2
 """A silent connection is given up after this share of the whole time-out, so that a repeat fits in."""
 
@@ -56,7 +57,8 @@ class Client:
         self._settings = settings
         self._lanes = LanePool()
         self._config = ConfigCache()
-        self._turns = threading.BoundedSemaphore(MAX_IN_FLIGHT)
+        self._turns = threading.Semaphore(MAX_IN_FLIGHT)
+        self._gave_up_at = float("-inf")
         self._redis = connection.connect(
             settings.redis_url, timeout_seconds=settings.client_timeout_seconds / ATTEMPTS_IN_TIME
         )
@@ -89,11 +91,12 @@ class Client:
                     if isinstance(reply, Reconfig):
                         self._config.refresh(self._redis)
                 except RedisError as error:
-                    time.sleep(delivery.pause_after(error, time.monotonic()))
+                    time.sleep(delivery.pause_after_error(error, time.monotonic()))
                     continue
-                verdicts = delivery.read(reply, time.monotonic())
+                verdicts = delivery.read(reply)
                 if verdicts is not None:
                     return verdicts
+                time.sleep(delivery.pause_after_reply(time.monotonic()))
 
     async def _adeliver(self, intents: Sequence[Intent]) -> list[Verdict]:
         side = self._side()
@@ -105,11 +108,12 @@ class Client:
                     if isinstance(reply, Reconfig):
                         await self._config.arefresh(side.redis)
                 except RedisError as error:
-                    await asyncio.sleep(delivery.pause_after(error, time.monotonic()))
+                    await asyncio.sleep(delivery.pause_after_error(error, time.monotonic()))
                     continue
-                verdicts = delivery.read(reply, time.monotonic())
+                verdicts = delivery.read(reply)
                 if verdicts is not None:
                     return verdicts
+                await asyncio.sleep(delivery.pause_after_reply(time.monotonic()))
 
     def _delivery(self, intents: Sequence[Intent], lane: Lane) -> Delivery:
         return Delivery(
@@ -122,29 +126,35 @@ class Client:
 
     @contextmanager
     def _turn(self) -> Iterator[Lane]:
-        if not self._turns.acquire(timeout=self._settings.client_timeout_seconds):
-            raise self._no_turn()
-        lane = self._lanes.take()
-        try:
+        asked_at = time.monotonic()
+        with self._turns, self._lane(asked_at) as lane:
             yield lane
-        finally:
-            self._lanes.give_back(lane)
-            self._turns.release()
 
     @asynccontextmanager
     async def _aturn(self, side: _AsyncSide) -> AsyncIterator[Lane]:
+        asked_at = time.monotonic()
         async with side.turns:
-            lane = self._lanes.take()
-            try:
+            with self._lane(asked_at) as lane:
                 yield lane
-            finally:
-                self._lanes.give_back(lane)
 
-    def _no_turn(self) -> RedisUnavailable:
-        return RedisUnavailable(
-            f"{MAX_IN_FLIGHT} calls to Redis at {connection.redact(self._settings.redis_url)} "
-            "are unanswered; this one was not sent"
-        )
+    @contextmanager
+    def _lane(self, asked_at: float) -> Iterator[Lane]:
+        """A lane for a call that asked for its turn at `asked_at`, monotonic seconds.
+
+        Who had to wait while others gave up gives up with them: otherwise a thousand waiting calls would
+        learn in turn, one time-out after the other, that Redis is away.
+        """
+        if self._gave_up_at > asked_at:
+            url = connection.redact(self._settings.redis_url)
+            raise RedisUnavailable(f"Redis at {url} does not answer earlier calls; this one was not sent")
+        lane = self._lanes.take()
+        try:
+            yield lane
+        except RedisUnavailable:
+            self._gave_up_at = time.monotonic()
+            raise
+        finally:
+            self._lanes.give_back(lane)
 
     def _side(self) -> _AsyncSide:
         loop = asyncio.get_running_loop()
@@ -165,7 +175,14 @@ class Client:
 
 
 def _chunks(calls: Iterable[Call]) -> Iterator[list[Intent]]:
-    """Cut into chunks a script call may carry, taking from `calls` no faster than they are sent."""
-    source = iter(calls)
-    while chunk := [Intent.of(call, time.time()) for call in islice(source, CHUNK_JOBS)]:
+    """Cut into chunks one script call may carry, taking from `calls` no faster than they are sent."""
+    chunk: list[Intent] = []
+    size_bytes = 0
+    for call in calls:
+        if chunk and (len(chunk) == CHUNK_JOBS or size_bytes + call.size_bytes > CHUNK_BYTES):
+            yield chunk
+            chunk, size_bytes = [], 0
+        chunk.append(Intent.of(call, time.time()))
+        size_bytes += call.size_bytes
+    if chunk:
         yield chunk

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, Unpack
 
 from stanchion.binding import Binding
-from stanchion.call import Call, OptionFields, Options, check_queue, check_retries
+from stanchion.call import NO_OPTIONS, Call, OptionFields, Options, check_queue, check_retries
 from stanchion.errors import InvalidArguments
 from stanchion.job import DEFAULT_QUEUE
 from stanchion.verdict import Verdict
@@ -55,7 +55,7 @@ class JobDefinition(Generic[P, R]):
         self.is_async = inspect.iscoroutinefunction(function)
         self.binding = Binding.of(function, name)
         self._owner = owner
-        functools.update_wrapper(self, function)
+        functools.update_wrapper(self, function, updated=())
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function here; nothing is enqueued."""
@@ -71,7 +71,7 @@ class JobDefinition(Generic[P, R]):
 
     def call(self, *args: P.args, **kwargs: P.kwargs) -> Call:
         """This call, checked but not sent: for `app.enqueue_many`. Raises InvalidArguments."""
-        return self.bound(self.bind(args, kwargs), Options())
+        return self.bound(self.bind(args, kwargs), NO_OPTIONS)
 
     def options(self, **fields: Unpack[OptionFields]) -> JobWithOptions[P]:
         """The same job with options for the next call, e.g. `job.options(delay=30).enqueue(7)`."""
@@ -86,8 +86,8 @@ class JobDefinition(Generic[P, R]):
         return self.binding.unbind(wire_args)
 
     def bound(self, wire_args: Sequence[Any], options: Options) -> Call:
-        """A call from wire arguments that are known to fit."""
-        return Call(self.name, wire_args, options.queue or self.queue, self.retries, options)
+        """A call from wire arguments that fit. Raises InvalidArguments for what JSON cannot carry."""
+        return Call.of(self.name, wire_args, queue=self.queue, retries=self.retries, options=options)
 
     def send(self, call: Call) -> Verdict:
         """Deliver a call of this job through its App."""

@@ -39,7 +39,7 @@ class Delivery:
         self.deadline = deadline
         self._url = url
         self._jid_memory_seconds = jid_memory_seconds
-        self._failures = 0
+        self._repeats = 0
 
     def request(self, view: View) -> EnqueueRequest:
         """What to send, again and again until it is answered: the same number and the same jids."""
@@ -51,22 +51,31 @@ class Delivery:
             jid_memory_seconds=self._jid_memory_seconds,
         )
 
-    def read(self, reply: Reply, now: float) -> list[Verdict] | None:
-        """The verdicts, or None if the call must be sent again. Raises RedisUnavailable past the deadline."""
+    def read(self, reply: Reply) -> list[Verdict] | None:
+        """The verdicts, or None if the call was not recorded and must be sent again."""
         if isinstance(reply, Recorded):
             pairs = zip(self.intents, reply.answers, strict=True)
             return [verdict(intent, answer) for intent, answer in pairs]
         if isinstance(reply, LaneTaken):
             self.lane.renew()
             self.lane.advance()
-        if now >= self.deadline:
-            raise RedisUnavailable(
-                f"Redis at {redact(self._url)} holds a configuration that could not be read in time; "
-                "nothing was enqueued"
-            )
         return None
 
-    def pause_after(self, error: RedisError, now: float) -> float:
+    def pause_after_reply(self, now: float) -> float:
+        """Seconds to wait before a call that was not recorded is sent again: none the first time.
+
+        Raises RedisUnavailable past the deadline.
+        """
+        self._repeats += 1
+        pause = 0.0 if self._repeats == 1 else self._backoff()
+        if now + pause >= self.deadline:
+            raise RedisUnavailable(
+                f"Redis at {redact(self._url)} holds a configuration that could not be read in time; "
+                "nothing was enqueued. The log of stanchion.config says why"
+            )
+        return pause
+
+    def pause_after_error(self, error: RedisError, now: float) -> float:
         """Seconds to wait before the repeat. Raises RedisUnavailable or StanchionError when a repeat cannot
         help or the deadline has passed.
         """
@@ -74,17 +83,22 @@ class Delivery:
             raise RedisUnavailable(
                 f"Redis at {redact(self._url)} is full and refuses new jobs; raise maxmemory or drain a queue"
             ) from error
-        if isinstance(error, exceptions.AuthenticationError) or not _may_pass(error):
-            with readable_errors(self._url):
+        with readable_errors(self._url):
+            if isinstance(error, exceptions.AuthenticationError):
                 raise error
-        self._failures += 1
-        ceiling = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2**self._failures)
-        pause = random.uniform(FIRST_PAUSE_SECONDS, ceiling)
+        if not _may_pass(error):
+            raise StanchionError(f"Redis at {redact(self._url)} refused the call: {error}") from error
+        self._repeats += 1
+        pause = self._backoff()
         if now + pause >= self.deadline:
             raise self._given_up(error) from error
         return pause
 
-    def _given_up(self, error: RedisError) -> StanchionError:
+    def _backoff(self) -> float:
+        ceiling = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2**self._repeats)
+        return random.uniform(FIRST_PAUSE_SECONDS, ceiling)
+
+    def _given_up(self, error: RedisError) -> RedisUnavailable:
         return RedisUnavailable(
             f"Redis at {redact(self._url)} gave no answer in time ({error}). Is it running, and is "
             "STANCHION_REDIS_URL right? Whether the call was recorded is unknown: "
