@@ -66,7 +66,7 @@ class Autoscaling:
             behavior=spec.opaque("behavior"),
             schedules=tuple(
                 Schedule(
-                    time_zone=entry.text("timeZone", "UTC"),
+                    time_zone=entry.text("timeZone", "Etc/UTC"),
                     start=entry.required("start"),
                     end=entry.required("end"),
                     min_replicas=entry.integer("minReplicas", 1),

@@ -15,7 +15,7 @@ from stanchion.policy import canonical
 from stanchion.policy.fields import FIELDS, META, Damaged, flatten, nest, value_of
 from stanchion.policy.lock_policy import LockPolicy
 from stanchion.policy.owner import Owner
-from stanchion.policy.queue_policy import QueueConfig
+from stanchion.policy.queue_policy import DELETION_POLICIES, QueueConfig
 from stanchion.policy.section import Section
 from stanchion.policy.spec import spec_of
 from stanchion.policy.tenant_budget import TenantBudget
@@ -117,6 +117,8 @@ def _check_meta(fields: Mapping[str, str], spec: Mapping[str, str]) -> None:
             raise Damaged(field, "is missing")
     if fields["contractVersion"] != CONTRACT_VERSION:
         raise Damaged("contractVersion", f"{fields['contractVersion']!r} is not {CONTRACT_VERSION}; upgrade")
+    if fields["deletionPolicy"] not in DELETION_POLICIES:
+        raise Damaged("deletionPolicy", f"must be one of {', '.join(DELETION_POLICIES)}")
     if fields["digest"] != canonical.digest(spec):
         raise Damaged("digest", "does not fit the fields: they were changed by hand")
 

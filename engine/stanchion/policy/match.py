@@ -19,7 +19,7 @@ EXACT, GLOB, ANY = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Patterns a LockPolicy or TenantBudget acts on: exact names, globs, or `*`; an absent list is `*`."""
+    """What a LockPolicy or TenantBudget acts on: exact names, globs (`*`: any characters) or `*` alone."""
 
     queues: tuple[str, ...] = ("*",)
     jobs: tuple[str, ...] = ("*",)
@@ -98,4 +98,4 @@ def _rank(match: Match, queue: str, job: str) -> tuple[int, int] | None:
 def _kind(pattern: str) -> int:
     if pattern == "*":
         return ANY
-    return GLOB if any(mark in pattern for mark in "*?[") else EXACT
+    return GLOB if "*" in pattern else EXACT

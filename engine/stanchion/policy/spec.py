@@ -48,7 +48,7 @@ def _lock(policy: LockPolicy) -> dict[str, Any]:
         },
         "onConflict": {"enqueue": policy.on_conflict_enqueue, "execute": policy.on_conflict_execute},
         "digest": policy.digest,
-        "uniqueJobs": {"prefix": policy.unique_jobs_prefix},
+        "uniqueJobs": None if policy.digest == "Canonical" else {"prefix": policy.unique_jobs_prefix},
         "dryRun": policy.dry_run,
     }
 
