@@ -10,8 +10,10 @@ from stanchion.discovery import import_application
 from stanchion.errors import CommandError
 
 
-def load_app(path: str) -> App:
+def load_app(path: str, *, redis_url: str | None = None) -> App:
     """Import the module and return its App. The working directory is importable, as under `python -m`.
+
+    A `redis_url` given on the command line beats what the application states.
 
     Raises CommandError saying what is wrong and what to do.
     """
@@ -23,6 +25,7 @@ def load_app(path: str) -> App:
     module = import_application(module_name)
     value = getattr(module, attribute, None)
     if isinstance(value, App):
+        value.settings = value.settings.with_redis_url(redis_url)
         return value
     apps = ", ".join(f"{module_name}:{name}" for name, item in vars(module).items() if isinstance(item, App))
     hint = f"did you mean {apps}?" if apps else "it holds no stanchion.App at all"

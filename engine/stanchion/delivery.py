@@ -6,6 +6,7 @@ Shared by the blocking and the asyncio client, which do the sending and the wait
 from __future__ import annotations
 
 import random
+import socket
 from collections.abc import Sequence
 
 from redis import exceptions
@@ -20,6 +21,8 @@ from stanchion.verdict import Verdict
 
 FIRST_PAUSE_SECONDS = 0.05
 LONGEST_PAUSE_SECONDS = 1.0
+NEVER_SENT = (ConnectionRefusedError, FileNotFoundError, socket.gaierror)
+"""Causes of a ConnectionError that say no connection was made."""
 
 
 class Delivery:
@@ -40,6 +43,7 @@ class Delivery:
         self._url = url
         self._jid_memory_seconds = jid_memory_seconds
         self._repeats = 0
+        self._may_be_recorded = False
 
     def request(self, view: View) -> EnqueueRequest:
         """What to send, again and again until it is answered: the same number and the same jids."""
@@ -89,6 +93,7 @@ class Delivery:
         if not _may_pass(error):
             raise StanchionError(f"Redis at {redact(self._url)} refused the call: {error}") from error
         self._repeats += 1
+        self._may_be_recorded |= not isinstance(error.__context__, NEVER_SENT)
         pause = self._backoff()
         if now + pause >= self.deadline:
             raise self._given_up(error) from error
@@ -99,10 +104,13 @@ class Delivery:
         return random.uniform(FIRST_PAUSE_SECONDS, ceiling)
 
     def _given_up(self, error: RedisError) -> RedisUnavailable:
+        if self._may_be_recorded:
+            fate = "Whether the call was recorded is unknown: send it again with the same jid= to be sure"
+        else:
+            fate = "Nothing was enqueued"
         return RedisUnavailable(
             f"Redis at {redact(self._url)} gave no answer in time ({error}). Is it running, and is "
-            "STANCHION_REDIS_URL right? Whether the call was recorded is unknown: "
-            "send it again with the same jid= to be sure"
+            f"STANCHION_REDIS_URL right? {fate}"
         )
 
 
