@@ -19,6 +19,7 @@ from typing import IO
 
 import redis
 
+from stanchion.dev.leash import REDIS_STAGE, Leash
 from stanchion.errors import InvalidSettings, StanchionError
 
 HOST = "127.0.0.1"
@@ -49,11 +50,16 @@ def find() -> Path:
 
 
 class RedisServer:
-    """A redis-server whose data lies in `folder` and survives a restart. Port 0 means any free port."""
+    """A redis-server whose data lies in `folder` and survives a restart. Port 0 means any free port.
 
-    def __init__(self, folder: Path, port: int = 0) -> None:
+    It ends with us, even if we are killed; a `leash` that also holds its clients ends those first.
+    """
+
+    def __init__(self, folder: Path, port: int = 0, leash: Leash | None = None) -> None:
         self.folder = folder
         self.port = port
+        self._given_leash = leash
+        self._leash: Leash | None = None
         self._wanted_port = port
         self._process: subprocess.Popen[bytes] | None = None
         self._lock: IO[str] | None = None
@@ -93,31 +99,42 @@ class RedisServer:
         binary = find()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._lock = _lock_folder(self.folder)
+        self._leash = self._given_leash or Leash()
         try:
             for attempts_left in reversed(range(PORT_ATTEMPTS)):
                 self.port = self._wanted_port or _free_port()
                 self._process = self._spawn(binary, self._lock)
+                self._leash.hold(self._process.pid, REDIS_STAGE)
                 if self._answers():
                     return
                 if self._wanted_port or not attempts_left or not _port_was_taken(self.log_path):
                     raise StanchionError(f"Redis ({binary}) did not start: {_log_end(self.log_path)}")
+                self._end_process()
         except BaseException:
             self.stop()
             raise
 
     def stop(self) -> None:
         """End the server (it flushes its data first) and release the folder. Harmless when not running."""
-        if self._process is not None:
-            self._process.terminate()
-            try:
-                self._process.wait(STOP_TIMEOUT_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
-            self._process = None
+        self._end_process()
+        if self._leash is not None and self._leash is not self._given_leash:
+            self._leash.close()
+        self._leash = None
         if self._lock is not None:
             self._lock.close()
             self._lock = None
+
+    def _end_process(self) -> None:
+        if self._process is None or self._leash is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(STOP_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._leash.release(self._process.pid)
+        self._process = None
 
     def _spawn(self, binary: Path, lock: IO[str]) -> subprocess.Popen[bytes]:
         settings = {
