@@ -25,7 +25,7 @@ local known_fence = tonumber(redis.call('HGET', KEYS[4], wanted.managedBy) or ni
 
 -- The generation alone is no change: editing `workers` raises it without touching the gate's part.
 local function differs()
-  if stored_stamp ~= stamp then return true end
+  if stored_stamp ~= stamp or not tonumber(stored.generation) then return true end
   for field, value in pairs(wanted) do
     if field ~= 'generation' and stored[field] ~= value then return true end
   end
@@ -49,9 +49,13 @@ local function ownership()
   return 'conflict'
 end
 
+local function entry_is_ours()
+  return stored_stamp and string.match(stored_stamp, '^%x*:(.*)$') == wanted.ownerUid
+end
+
 local function judge()
   if fence and known_fence and fence < known_fence then return 'stale' end
-  if not is_hash then return stored_stamp == stamp and 'repaired' or 'created' end
+  if not is_hash then return entry_is_ours() and 'repaired' or 'created' end
   local owned = ownership()
   if owned ~= 'ours' then return owned end
   local generation = tonumber(stored.generation)
