@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import pytest
 import redis
@@ -32,7 +33,7 @@ def run(*argv: str, cwd: Path = EXAMPLES, redis_url: str) -> str:
 
 
 def payloads(client: redis.Redis, queue: str) -> list[Job]:
-    return [Job.parse(raw) for raw in client.lrange(keys.queue(queue), 0, -1)]
+    return [Job.parse(cast(bytes, raw)) for raw in client.lrange(keys.queue(queue), 0, -1)]
 
 
 @pytest.mark.redis
