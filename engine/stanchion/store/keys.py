@@ -1,6 +1,6 @@
 """Every Redis key, made in one place, so that a cluster layout can come later.
 
-Job data lies under Sidekiq's own names; everything else is ours, under `stanchion:`. `docs/redis.md`
+Job data lies under Sidekiq's own names; everything else is ours, under `stanchion:`. `docs/reference/redis.md`
 lists type, TTL, writer and reader of each key, and a test holds that page against this file.
 """
 

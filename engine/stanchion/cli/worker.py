@@ -1,0 +1,63 @@
+"""run jobs"""
+
+from __future__ import annotations
+
+import argparse
+
+from stanchion.errors import InvalidSettings
+from stanchion.settings import Settings
+from stanchion.worker import supervisor
+from stanchion.worker.options import QUEUE_ORDERS, QueueWeight, WorkerOptions
+
+DEFAULTS = WorkerOptions(app="", queues=(QueueWeight("default"),))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Flags of `stanchion worker`."""
+    parser.add_argument("app", metavar="MODULE:APP", help="the application, e.g. shop.jobs:app")
+    parser.add_argument(
+        *("-q", "--queue"), dest="queues", action="append", required=True, metavar="QUEUE[,WEIGHT]",
+        help="a queue to serve; repeat it for more, the most urgent first",
+    )  # fmt: skip
+    parser.add_argument(
+        *("-c", "--concurrency"), type=int, default=DEFAULTS.concurrency, metavar="N",
+        help="jobs each process runs at once (default %(default)s)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=DEFAULTS.processes,
+        metavar="N",
+        help="child processes (default %(default)s)",
+    )
+    parser.add_argument(
+        "--drain-timeout-seconds", type=float, default=DEFAULTS.drain_timeout_seconds, metavar="S",
+        help="time for running jobs to end after TERM, else they return to their queues (default %(default)g)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--queue-order", type=str.lower, default=DEFAULTS.queue_order, metavar="ORDER",
+        help=f"{', '.join(order.title() for order in QUEUE_ORDERS)} (default Strict: as given)",
+    )  # fmt: skip
+    parser.add_argument("--http", metavar="HOST:PORT", help="serve /healthz, /readyz and /metrics")
+    parser.add_argument("--redis-url", metavar="URL", help="default: STANCHION_REDIS_URL, else the app's")
+    parser.add_argument("--tag", default="", help="shown on Sidekiq's web page")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run until TERM. Raises CommandError or InvalidSettings for what was asked wrongly."""
+    if args.queue_order not in QUEUE_ORDERS:
+        orders = ", ".join(order.title() for order in QUEUE_ORDERS)
+        raise InvalidSettings(f"--queue-order must be one of {orders}, not {args.queue_order!r}")
+    Settings.from_environ()
+    options = WorkerOptions(
+        app=args.app,
+        queues=tuple(QueueWeight.parse(queue) for queue in args.queues),
+        concurrency=args.concurrency,
+        processes=args.processes,
+        drain_timeout_seconds=args.drain_timeout_seconds,
+        queue_order=args.queue_order,
+        http=args.http,
+        redis_url=args.redis_url,
+        tag=args.tag,
+    )
+    return supervisor.run(options)

@@ -1,0 +1,195 @@
+-- One trip of one child: record a batch of outcomes, count them, and lease the next jobs.
+--
+-- KEYS[1]  trip           STRING `number|jobs fetched|answers` of this incarnation, or `dead`
+-- KEYS[2]  lease          HASH token -> `queue|fetched at ms|payload`
+-- KEYS[3]  paused         SET of queue names
+-- KEYS[4]  epoch          STRING, the configuration's
+-- KEYS[5]  recoveries     HASH jid -> count
+-- KEYS[6]  retry          ZSET        KEYS[7]  dead  ZSET
+-- KEYS[8]  stat:processed KEYS[9]  stat:failed       KEYS[10], KEYS[11] the same of this day
+-- KEYS[12…] per queue: list, inbox, consumers; then the counter and runtime hashes outcomes name
+-- ARGV[1]  number of this trip; a repeat sends the same number and the same bytes
+-- ARGV[2]  epoch the caller knows, '' when it knows none, '-' to go without the check
+-- ARGV[3]  slots free
+-- ARGV[4]  queues, ARGV[5] outcomes
+-- ARGV[6…] per queue: name, '1' if its policy pauses it
+--          then per outcome: token, kind (done | retry | dead | discard), jid, payload, score,
+--          oldest score kept in dead, members kept in dead, index of the counters key,
+--          index of the runtime key (0: none), runtime bucket, milliseconds, '1' if the attempt failed
+-- Returns  {status, answers, jobs, paused queues, jobs left ready}
+--          status   OK | REPEAT | STALE | FENCED | RECONFIG; the last three wrote nothing
+--          answers  one letter an outcome: r recorded, l lease lost, e refused by Redis, lease kept
+--          jobs     token, lease value, token, lease value, …
+
+local FIRST_QUEUE_KEY, FIRST_QUEUE_ARG, OUTCOME_ARGS = 12, 6, 12
+local DAY_STAT_TTL_SECONDS = 5 * 365 * 24 * 3600
+
+local number, known_epoch, free = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
+local queue_count, outcome_count = tonumber(ARGV[4]), tonumber(ARGV[5])
+local trip, lease = KEYS[1], KEYS[2]
+
+-- 1. Is this call ours, new, and made under the present configuration?
+
+local record = redis.call('GET', trip)
+if not record or record == 'dead' then
+  return {'FENCED', '', {}, {}, 0}
+end
+local last, fetched, answers = string.match(record, '^(%d+)|(%d+)|(%a*)$')
+last, fetched = tonumber(last), tonumber(fetched)
+if number < last then
+  return {'STALE', '', {}, {}, 0}
+end
+
+local queues, paused_names = {}, {}
+for i = 0, queue_count - 1 do
+  local name = ARGV[FIRST_QUEUE_ARG + 2 * i]
+  local paused = ARGV[FIRST_QUEUE_ARG + 2 * i + 1] == '1' or redis.call('SISMEMBER', KEYS[3], name) == 1
+  if paused then
+    paused_names[#paused_names + 1] = name
+  end
+  local key = FIRST_QUEUE_KEY + 3 * i
+  queues[i + 1] = {
+    name = name, paused = paused, list = KEYS[key], inbox = KEYS[key + 1], consumers = KEYS[key + 2]}
+end
+
+if number == last then
+  local jobs = {}
+  for i = 1, fetched do
+    local token = number .. '.' .. i
+    local value = redis.call('HGET', lease, token)
+    if value then
+      jobs[#jobs + 1] = token
+      jobs[#jobs + 1] = value
+    end
+  end
+  return {'REPEAT', answers, jobs, paused_names, 0}
+end
+
+local epoch = redis.call('GET', KEYS[4])
+if epoch and known_epoch ~= '-' and epoch ~= known_epoch then
+  return {'RECONFIG', '', {}, {}, 0}
+end
+
+for _, queue in ipairs(queues) do
+  queue.ready = redis.call('LLEN', queue.list)
+  queue.waiting = redis.call('LLEN', queue.inbox)
+  queue.children = math.max(1, redis.call('SCARD', queue.consumers))
+end
+local has_recoveries = redis.call('EXISTS', KEYS[5]) == 1
+
+-- 2. Write. Memory limits never refuse a HDEL, nor what follows it: a full Redis still takes outcomes.
+
+redis.call('HDEL', lease, '-')
+
+local processed, failed = 0, 0
+
+local function count(outcome)
+  processed = processed + 1
+  redis.call('HINCRBY', outcome.counters, 'done', 1)
+  redis.call('HINCRBY', outcome.counters, 'busy_ms', outcome.ms)
+  if outcome.failed then
+    failed = failed + 1
+    redis.call('HINCRBY', outcome.counters, 'failed', 1)
+  end
+  if outcome.runtime then
+    redis.call('HINCRBY', outcome.runtime, 'n', 1)
+    redis.call('HINCRBY', outcome.runtime, 'ms', outcome.ms)
+    redis.call('HINCRBY', outcome.runtime, outcome.bucket, 1)
+  end
+end
+
+-- Add to a set; false when Redis refuses (a key of the wrong type), which must not cost the job.
+local function add(key, outcome)
+  local reply = redis.pcall('ZADD', key, outcome.score, outcome.payload)
+  return type(reply) ~= 'table' or not reply.err
+end
+
+local function keep(outcome)
+  if outcome.kind == 'retry' then
+    return add(KEYS[6], outcome)
+  end
+  if outcome.kind == 'dead' then
+    if not add(KEYS[7], outcome) then
+      return false
+    end
+    redis.call('ZREMRANGEBYSCORE', KEYS[7], '-inf', '(' .. outcome.oldest)
+    redis.call('ZREMRANGEBYRANK', KEYS[7], 0, -outcome.most - 1)
+  end
+  return true
+end
+
+local function finish(outcome)
+  local value = redis.call('HGET', lease, outcome.token)
+  if not value then
+    return 'l'
+  end
+  redis.call('HDEL', lease, outcome.token)
+  if not keep(outcome) then
+    redis.call('HSET', lease, outcome.token, value)
+    return 'e'
+  end
+  if has_recoveries then
+    redis.call('HDEL', KEYS[5], outcome.jid)
+  end
+  count(outcome)
+  return 'r'
+end
+
+local letters = {}
+for i = 0, outcome_count - 1 do
+  local at = FIRST_QUEUE_ARG + 2 * queue_count + OUTCOME_ARGS * i
+  letters[i + 1] = finish({
+    token = ARGV[at], kind = ARGV[at + 1], jid = ARGV[at + 2], payload = ARGV[at + 3], score = ARGV[at + 4],
+    oldest = ARGV[at + 5], most = tonumber(ARGV[at + 6]), counters = KEYS[tonumber(ARGV[at + 7])],
+    runtime = KEYS[tonumber(ARGV[at + 8])], bucket = ARGV[at + 9], ms = ARGV[at + 10],
+    failed = ARGV[at + 11] == '1'})
+end
+if processed > 0 then
+  redis.call('INCRBY', KEYS[8], processed)
+  redis.call('INCRBY', KEYS[10], processed)
+  redis.call('EXPIRE', KEYS[10], DAY_STAT_TTL_SECONDS)
+end
+if failed > 0 then
+  redis.call('INCRBY', KEYS[9], failed)
+  redis.call('INCRBY', KEYS[11], failed)
+  redis.call('EXPIRE', KEYS[11], DAY_STAT_TTL_SECONDS)
+end
+
+-- 3. Lease the next jobs, in the caller's order of queues.
+
+local time = redis.call('TIME')
+local stamp = time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000))
+local jobs, left = {}, 0
+
+local function take(queue, payload)
+  free = free - 1
+  local token = number .. '.' .. (#jobs / 2 + 1)
+  local value = queue.name .. '|' .. stamp .. '|' .. payload
+  redis.call('HSET', lease, token, value)
+  jobs[#jobs + 1] = token
+  jobs[#jobs + 1] = value
+end
+
+for _, queue in ipairs(queues) do
+  -- The inbox holds what a blocked wait moved for this child; what it cannot run goes back to the head,
+  -- newest first, which also rings the next waiting child.
+  while queue.waiting > 0 and not queue.paused and free > 0 do
+    take(queue, redis.call('RPOP', queue.inbox))
+    queue.waiting = queue.waiting - 1
+  end
+  for _ = 1, queue.waiting do
+    redis.call('LMOVE', queue.inbox, queue.list, 'LEFT', 'RIGHT')
+  end
+  if not queue.paused then
+    local share = math.min(free, math.ceil(queue.ready / queue.children))
+    if share > 0 then
+      for _, payload in ipairs(redis.call('RPOP', queue.list, share)) do
+        take(queue, payload)
+      end
+    end
+    left = left + queue.ready - share + queue.waiting
+  end
+end
+
+redis.call('SET', trip, number .. '|' .. #jobs / 2 .. '|' .. table.concat(letters))
+return {'OK', table.concat(letters), jobs, paused_names, left}

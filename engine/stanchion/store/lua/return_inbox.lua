@@ -1,0 +1,12 @@
+-- Give back what waits in a child's inboxes: its loop is stuck, or it has gone and a late move landed there.
+--
+-- KEYS     per queue: inbox, list
+-- Returns  how many jobs went back to the heads of their queues, oldest foremost
+
+local returned = 0
+for i = 1, #KEYS, 2 do
+  while redis.call('LMOVE', KEYS[i], KEYS[i + 1], 'LEFT', 'RIGHT') do
+    returned = returned + 1
+  end
+end
+return returned

@@ -1,0 +1,95 @@
+"""The life of a process and of its children, as Redis knows it: enlist, register, beat, renew.
+
+Called by the supervisor. Everything here is answered with FENCED (raised as LeaseLost) once the process was
+declared dead: it must then start a new life and never write under its old name again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import redis.asyncio
+
+from stanchion.errors import LeaseLost
+from stanchion.store import keys
+from stanchion.store.script import Script
+
+PROCESS_TTL_SECONDS = 60
+ENLIST, REGISTER, BEAT, RENEW = Script("enlist"), Script("register"), Script("beat"), Script("renew")
+RETURN_INBOX = Script("return_inbox")
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a heartbeat brought back: a signal from the web page, the configuration's epoch, paused queues."""
+
+    signal: str
+    epoch: str
+    paused: frozenset[str]
+
+
+async def enlist(client: redis.asyncio.Redis, identity: str) -> None:
+    """Open the beat counter of a process that begins."""
+    await ENLIST.arun(client, [keys.BEATS], [identity])
+
+
+async def register(
+    client: redis.asyncio.Redis, identity: str, incarnation: str, queues: Sequence[str]
+) -> None:
+    """List a child under its process before it starts. Raises LeaseLost if the process was declared dead."""
+    names = [keys.BEATS, keys.members(identity), keys.trip(incarnation)]
+    names += [keys.consumers(queue) for queue in queues]
+    reply = await REGISTER.arun(client, names, [identity, incarnation, json.dumps(list(queues))])
+    if reply == b"FENCED":
+        raise LeaseLost(f"process {identity} was declared dead before it could register a child")
+
+
+async def beat(
+    client: redis.asyncio.Redis, identity: str, process: Mapping[str, str], work: Mapping[str, str]
+) -> News:
+    """Move the counter, write Sidekiq's process and work records, hear the news.
+
+    Raises LeaseLost if the process was declared dead.
+    """
+    names = [
+        keys.BEATS,
+        keys.PROCESSES,
+        keys.process(identity),
+        keys.work(identity),
+        keys.signals(identity),
+        keys.PAUSED,
+        keys.CONFIG_EPOCH,
+    ]
+    args: list[str | int] = [identity, PROCESS_TTL_SECONDS, 2 * len(process)]
+    for record in (process, work):
+        for name, value in record.items():
+            args += (name, value)
+    reply = await BEAT.arun(client, names, args)
+    if reply[0] == b"FENCED":
+        raise LeaseLost(f"process {identity} was declared dead: its beats did not reach Redis in time")
+    return News(reply[1].decode(), reply[2].decode(), frozenset(name.decode() for name in reply[3]))
+
+
+async def renew(
+    client: redis.asyncio.Redis,
+    incarnation: str,
+    queues: Sequence[str],
+    *,
+    answered: int,
+    held: Iterable[str],
+) -> int:
+    """Name the tokens a child holds; older unnamed leases go back to their queues. Returns how many did."""
+    names = [keys.trip(incarnation), keys.lease(incarnation), *(keys.queue(queue) for queue in queues)]
+    returned: int = await RENEW.arun(client, names, [answered, len(queues), *queues, *held])
+    return returned
+
+
+async def return_inboxes(client: redis.asyncio.Redis, incarnation: str, queues: Sequence[str]) -> int:
+    """Give back what waits in a child's inboxes. Returns how many jobs."""
+    names: list[str] = []
+    for queue in queues:
+        names += (keys.inbox(incarnation, queue), keys.queue(queue))
+    returned: int = await RETURN_INBOX.arun(client, names, [])
+    return returned

@@ -1,0 +1,62 @@
+"""Due jobs: peek at what `schedule` and `retry` hold, and make due members ready.
+
+Called by the scheduler, by whichever process leads. Promotion names the exact bytes it saw, so two
+promoters, or a Ruby poller beside us, never move a job twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import redis.asyncio
+
+from stanchion.store import keys
+from stanchion.store.script import Argument, Key, Script
+
+SETS = (keys.RETRY, keys.SCHEDULE)
+LEAD, PROMOTE = Script("lead"), Script("promote")
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """One due member and what it becomes: a payload for a queue, or, without one, an entry of `dead`."""
+
+    member: bytes
+    queue: str = ""
+    payload: bytes = b""
+
+
+async def lead(client: redis.asyncio.Redis, identity: str, ttl_seconds: float) -> bool:
+    """Take or keep the lease of the promoting process."""
+    return bool(await LEAD.arun(client, [keys.SCHEDULER_LEADER], [identity, int(ttl_seconds * 1000)]))
+
+
+async def due(client: redis.asyncio.Redis, set_key: str, now: float, limit: int) -> list[tuple[bytes, float]]:
+    """Members whose time has come, earliest first, with their times (epoch seconds)."""
+    found: list[tuple[bytes, float]] = await client.zrangebyscore(
+        set_key, "-inf", now, start=0, num=limit, withscores=True
+    )
+    return found
+
+
+async def next_due(client: redis.asyncio.Redis) -> float | None:
+    """The earliest time in either set, epoch seconds."""
+    times = []
+    for set_key in SETS:
+        first = await client.zrange(set_key, 0, 0, withscores=True)
+        times += [score for _, score in first]
+    return min(times, default=None)
+
+
+async def promote(
+    client: redis.asyncio.Redis, set_key: str, promotions: Sequence[Promotion], now: float
+) -> int:
+    """Move due members, each wholly or not at all. Returns how many this call moved."""
+    names: list[Key] = [set_key, keys.QUEUES, keys.DEAD]
+    args: list[Argument] = [repr(now)]
+    for one in promotions:
+        names += (keys.queue(one.queue), keys.counters(one.queue)) if one.payload else (keys.DEAD, keys.DEAD)
+        args += (one.member, one.payload, one.queue)
+    moved: int = await PROMOTE.arun(client, names, args)
+    return moved

@@ -1,0 +1,1 @@
+"""Runs jobs. Read in this order: options, supervisor, children, child, trips, execute, outcome."""

@@ -1,0 +1,34 @@
+"""Hears at once that a queue was paused or a configuration changed; the next beat would notice it anyway.
+
+Called by the supervisor, once for all its children.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from redis.exceptions import RedisError
+
+from stanchion.store import connection, keys
+from stanchion.worker.backoff import Outage
+from stanchion.worker.crew import Crew
+from stanchion.worker.life import Life
+
+log = logging.getLogger("stanchion.worker")
+
+
+async def follow(life: Life, crew: Crew, redis_url: str) -> None:
+    """Have the children look at every announcement, until cancelled."""
+    outage = Outage(log, "listening for announcements", life.rng)
+    client = connection.connect_async(redis_url, timeout_seconds=None, name="stanchion-listen")
+    while True:
+        try:
+            async with client.pubsub(ignore_subscribe_messages=True) as channels:
+                await channels.subscribe(keys.PAUSE_CHANNEL, keys.CONFIG_CHANNEL)
+                # What was said before we listened is lost: look once.
+                crew.look()
+                outage.over()
+                async for _ in channels.listen():
+                    crew.look()
+        except (RedisError, OSError) as error:
+            await outage.wait(error)

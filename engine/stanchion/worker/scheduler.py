@@ -1,0 +1,88 @@
+"""Makes due jobs ready: those enqueued for later and those waiting for a retry.
+
+Called by the supervisor. One process leads, to save work; promotion names exact bytes, so two leaders, or a
+Ruby poller beside us, do no harm.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+
+from redis.exceptions import RedisError
+
+from stanchion import metrics
+from stanchion.errors import MalformedPayload
+from stanchion.job import Job
+from stanchion.store import schedule
+from stanchion.store.schedule import Promotion
+from stanchion.worker.backoff import Outage
+from stanchion.worker.life import Life
+
+LEAD_SECONDS = 3.0
+LONGEST_SLEEP_SECONDS = 0.5
+"""A Ruby client adds to the sets without telling anybody."""
+FOLLOWER_SLEEP_SECONDS = 1.0
+PER_CALL = 100
+
+log = logging.getLogger("stanchion.worker")
+
+
+class Scheduler:
+    """Promotes on behalf of one life."""
+
+    def __init__(self, life: Life) -> None:
+        self._life = life
+
+    async def run(self) -> None:
+        """Lead or stand by until cancelled."""
+        outage = Outage(log, "the scheduler", self._life.rng)
+        while True:
+            try:
+                pause = await self._turn()
+            except (RedisError, OSError) as error:
+                self._life.tally.add(metrics.REDIS_ERRORS, "scheduler")
+                await outage.wait(error)
+                continue
+            outage.over()
+            await asyncio.sleep(pause)
+
+    async def _turn(self) -> float:
+        """One look; returns how long to sleep."""
+        client = self._life.client
+        if not await schedule.lead(client, self._life.identity, LEAD_SECONDS):
+            return FOLLOWER_SLEEP_SECONDS
+        now = time.time()
+        for set_key in schedule.SETS:
+            while await self._promote(set_key, now) == PER_CALL:
+                await schedule.lead(client, self._life.identity, LEAD_SECONDS)
+        return sleep_seconds(await schedule.next_due(client), time.time())
+
+    async def _promote(self, set_key: str, now: float) -> int:
+        """One call's worth of due members; returns how many there were."""
+        client = self._life.client
+        due = await schedule.due(client, set_key, now, PER_CALL)
+        if due:
+            promotions = [promotion(member, time.time()) for member, _ in due]
+            moved = await schedule.promote(client, set_key, promotions, now)
+            self._life.tally.add(metrics.PROMOTED, set_key, amount=moved)
+            self._life.tally.set(metrics.SCHEDULER_LAG, to=time.time() - due[0][1])
+        return len(due)
+
+
+def promotion(member: bytes, now: float) -> Promotion:
+    """What a due member becomes: itself with a fresh `enqueued_at`; buried as it is when it is no job."""
+    try:
+        job = Job.parse(member)
+    except MalformedPayload as error:
+        log.error("a due entry is no job; it is in the dead set now: %s", error)
+        return Promotion(member)
+    return Promotion(member, job.queue, job.replace(enqueued_at=now).dump())
+
+
+def sleep_seconds(next_due: float | None, now: float) -> float:
+    """Until the next due time, at most half a second."""
+    if next_due is None:
+        return LONGEST_SLEEP_SECONDS
+    return min(LONGEST_SLEEP_SECONDS, max(0.0, next_due - now))

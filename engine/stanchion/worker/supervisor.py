@@ -1,0 +1,174 @@
+"""The supervisor: starts the parts of a worker in order, turns signals into orders, and ends them in reverse.
+
+Called by `stanchion worker`. It runs no job and imports no application: what a job does to its process
+never stops the beat.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import logging
+import signal
+
+from redis.exceptions import RedisError
+
+from stanchion.errors import CommandError, LeaseLost
+from stanchion.metrics import Tally
+from stanchion.store import connection, membership, recovery
+from stanchion.worker import announcements, log_format
+from stanchion.worker.backoff import Outage
+from stanchion.worker.crew import Crew
+from stanchion.worker.handle import Handle
+from stanchion.worker.health import Health
+from stanchion.worker.heartbeat import Heartbeat
+from stanchion.worker.life import Life
+from stanchion.worker.observer import Observer
+from stanchion.worker.options import WorkerOptions
+from stanchion.worker.scheduler import Scheduler
+
+LEAVE_SECONDS = 2.0
+
+log = logging.getLogger("stanchion.worker")
+
+
+def run(options: WorkerOptions) -> int:
+    """Run a worker until it is told to stop. Returns the exit code. Raises CommandError if it can't."""
+    log_format.set_up("worker")
+    return asyncio.run(Supervisor(options).run())
+
+
+class Supervisor:
+    """One worker process: life after life until it is told to stop."""
+
+    def __init__(self, options: WorkerOptions) -> None:
+        self._options = options
+        self._tally = Tally()
+        self._life: Life | None = None
+        self._crew: Crew | None = None
+        self._is_told_to_stop = False
+        self._is_quiet = False
+
+    async def run(self) -> int:
+        """Returns the exit code."""
+        self._hear_signals()
+        health = Health(self._tally, self._not_ready)
+        server = await health.serve(self._options.http) if self._options.http else None
+        first = await Handle.spawn(self._options, 0)
+        try:
+            redis_url = await self._url(first)
+            await self._live(redis_url, first)
+            while not self._is_told_to_stop:
+                await self._live(redis_url, None)
+        finally:
+            first.kill()
+            if server is not None:
+                server.close()
+        log.info("stopped")
+        return 0
+
+    async def _url(self, first: Handle) -> str:
+        """The app's Redis, from the first child: the supervisor itself imports no application."""
+        try:
+            url = await first.loaded()
+        except CommandError:
+            await first.ended()
+            raise
+        connection.check_url(url)
+        return url
+
+    async def _live(self, redis_url: str, first: Handle | None) -> None:
+        """One life: until told to stop, or declared dead."""
+        async with connection.connect_async(redis_url, name="stanchion-supervisor") as client:
+            life = Life(self._options, client, self._tally, is_quiet=self._is_quiet)
+            crew = Crew(life)
+            self._life, self._crew = life, crew
+            await self._enlist(life)
+            log.info(
+                "%s serves %s with %d x %d slots on %s",
+                life.identity,
+                ", ".join(self._options.queue_names),
+                self._options.processes,
+                self._options.concurrency,
+                connection.redact(redis_url),
+            )
+            if self._is_told_to_stop:
+                return
+            try:
+                await self._work(life, crew, redis_url, first)
+            except* LeaseLost as group:
+                log.error("%s; it begins a new life", group.exceptions[0])
+                await crew.abandon()
+            else:
+                await self._leave(life)
+
+    async def _work(self, life: Life, crew: Crew, redis_url: str, first: Handle | None) -> None:
+        heartbeat = Heartbeat(life, crew, self._heed)
+        async with asyncio.TaskGroup() as parts:
+            background = [
+                parts.create_task(heartbeat.run()),
+                parts.create_task(Observer(life).run()),
+                parts.create_task(Scheduler(life).run()),
+                parts.create_task(announcements.follow(life, crew, redis_url)),
+            ]
+            places = [
+                parts.create_task(crew.keep(place, first if place == 0 else None))
+                for place in range(self._options.processes)
+            ]
+            await asyncio.gather(*places)
+            for task in background:
+                task.cancel()
+
+    async def _enlist(self, life: Life) -> None:
+        outage = Outage(log, "registering at Redis", life.rng)
+        while not self._is_told_to_stop:
+            try:
+                await membership.enlist(life.client, life.identity)
+            except (RedisError, OSError) as error:
+                await outage.wait(error)
+                continue
+            outage.over()
+            return
+
+    async def _leave(self, life: Life) -> None:
+        try:
+            await asyncio.wait_for(recovery.leave(life.client, life.identity), LEAVE_SECONDS)
+        except (RedisError, OSError, TimeoutError) as error:
+            log.warning("could not sign off (%s); the others will notice", error)
+
+    def _not_ready(self) -> str:
+        if self._is_quiet or self._is_told_to_stop:
+            return "quiet"
+        if self._crew is None or not self._crew.is_ready:
+            return "starting"
+        return ""
+
+    def _hear_signals(self) -> None:
+        faulthandler.enable()
+        loop = asyncio.get_running_loop()
+        for name in ("SIGTERM", "SIGINT", "SIGTSTP", "SIGTTIN"):
+            loop.add_signal_handler(getattr(signal, name), self._heed, name.removeprefix("SIG"))
+
+    def _heed(self, name: str) -> None:
+        """A signal, from the system or from Sidekiq's web page."""
+        log.info("told to %s", {"TSTP": "be quiet", "TTIN": "show its stacks"}.get(name, "stop"))
+        match name:
+            case "TERM":
+                self._stop()
+            case "INT" if self._is_told_to_stop and self._crew is not None:
+                self._crew.kill()
+            case "INT":
+                self._stop()
+            case "TSTP":
+                self._is_quiet = True
+                if self._crew is not None:
+                    self._crew.quiet()
+            case "TTIN":
+                faulthandler.dump_traceback(all_threads=True)
+                if self._crew is not None:
+                    self._crew.dump()
+
+    def _stop(self) -> None:
+        self._is_told_to_stop = self._is_quiet = True
+        if self._crew is not None:
+            self._crew.drain(self._options.drain_timeout_seconds)

@@ -1,0 +1,188 @@
+"""The loop of a child: record what ended, take what may run, rest until something rings.
+
+One trip is under way at a time, and what ends meanwhile goes with the next: batches form under load and
+nothing ever waits for one to fill. It must never decide an outcome and never run a job itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from random import Random
+
+import redis.asyncio
+from redis.exceptions import RedisError
+
+from stanchion import metrics
+from stanchion.errors import LeaseLost
+from stanchion.gate.config import ConfigCache
+from stanchion.store import trip as store
+from stanchion.store.trip import Answer, Ended, Leased, Reply, Source, Status, Trip
+from stanchion.worker.backoff import Outage
+from stanchion.worker.options import WorkerOptions
+from stanchion.worker.queue_order import order
+from stanchion.worker.waits import Waits
+
+MAX_PER_TRIP = 200
+"""Outcomes, and jobs, in one script call: more would hold Redis up for the others."""
+REFUSED_AGAIN_SECONDS = 1.0
+
+log = logging.getLogger("stanchion.worker")
+
+
+class Trips:
+    """The trips of one incarnation. `start` begins a job and leads to `end`; `slots` may change any time."""
+
+    def __init__(
+        self,
+        client: redis.asyncio.Redis,
+        incarnation: str,
+        options: WorkerOptions,
+        config: ConfigCache,
+        tally: metrics.Tally,
+        start: Callable[[Leased], None],
+        rng: Random,
+    ) -> None:
+        self._client = client
+        self._incarnation = incarnation
+        self._options = options
+        self._config = config
+        self._tally = tally
+        self._start = start
+        self._rng = rng
+        self._outage = Outage(log, "recording and fetching jobs", rng)
+        self._ended: list[Ended] = []
+        self._running: set[str] = set()
+        self._unanswered: set[str] = set()
+        self._wake = asyncio.Event()
+        self._look = True
+        self.slots = options.concurrency
+        self.is_quiet = False
+        self.answered = 0
+        """Number of the last trip that was answered."""
+
+    @property
+    def held(self) -> frozenset[str]:
+        """Tokens of the jobs that run or whose outcome is not yet known to be recorded."""
+        return frozenset(self._running | self._unanswered)
+
+    def end(self, ended: Ended) -> None:
+        """A job ended: its slot is free, its outcome goes with the next trip."""
+        self._running.discard(ended.token)
+        self._unanswered.add(ended.token)
+        self._ended.append(ended)
+        self._wake.set()
+
+    def abandon(self, token: str) -> None:
+        """A job was stopped without an outcome: its lease stays, and is returned when this process ends."""
+        self._running.discard(token)
+        self._unanswered.add(token)
+        self._wake.set()
+
+    def look(self) -> None:
+        """Make a trip soon: a bell rang, or pause, configuration or slots have changed."""
+        self._look = True
+        self._wake.set()
+
+    def quiet(self) -> None:
+        """Take no more jobs; `run` returns once those that run have ended and are recorded."""
+        self.is_quiet = True
+        self.look()
+
+    async def run(self, waits: Waits) -> None:
+        """Trip and rest. Returns when quiet and done. Raises LeaseLost when it was declared dead."""
+        paused: frozenset[str] = frozenset()
+        queues = frozenset(self._options.queue_names)
+        while True:
+            self._wake.clear()
+            if self._ended or self._look:
+                paused = await self._trip()
+                continue
+            await waits.only(queues - paused if self._free else frozenset())
+            if self.is_quiet and not self._running and not self._ended and not self._look:
+                return
+            await self._wake.wait()
+
+    @property
+    def _free(self) -> int:
+        return 0 if self.is_quiet else max(0, min(self.slots - len(self._running), MAX_PER_TRIP))
+
+    async def _trip(self) -> frozenset[str]:
+        self._look = False
+        batch = tuple(self._ended[:MAX_PER_TRIP])
+        reply = await self._deliver(batch)
+        self.answered += 1
+        del self._ended[: len(batch)]
+        for ended, answer in zip(batch, reply.answers, strict=True):
+            self._settle(ended, answer)
+        for job in reply.jobs:
+            self._running.add(job.token)
+            self._tally.add(metrics.LEASED, job.queue)
+            self._start(job)
+        if reply.left and self._free:
+            self._look = True
+        return reply.paused
+
+    async def _deliver(self, batch: tuple[Ended, ...]) -> Reply:
+        """Send the same bytes until they are answered."""
+        trip = self._plan(batch, self._config.view.epoch)
+        while True:
+            started = time.monotonic()
+            try:
+                reply = await store.send(self._client, trip)
+            except (RedisError, OSError) as error:
+                self._tally.add(metrics.REDIS_ERRORS, "trip")
+                await self._outage.wait(error)
+                continue
+            self._outage.over()
+            self._tally.add(metrics.TRIPS, reply.status.lower())
+            self._tally.add(metrics.TRIP_SECONDS, amount=time.monotonic() - started)
+            self._tally.add(metrics.TRIP_OUTCOMES, amount=len(batch))
+            if reply.status in (Status.OK, Status.REPEAT):
+                return reply
+            if reply.status is not Status.RECONFIG:
+                raise LeaseLost(
+                    f"incarnation {self._incarnation} was declared dead ({reply.status}): "
+                    "its jobs were returned to their queues"
+                )
+            trip = await self._reconfigured(batch)
+
+    async def _reconfigured(self, batch: tuple[Ended, ...]) -> Trip:
+        before = self._config.view.epoch
+        view = await self._config.arefresh(self._client)
+        # A configuration that cannot be read must not stop the work: the last good one holds.
+        return self._plan(batch, view.epoch if view.epoch != before else store.ANY_EPOCH)
+
+    def _plan(self, batch: tuple[Ended, ...], epoch: str) -> Trip:
+        names = order(self._options.queues, self._options.queue_order, self._rng)
+        policies = {name: self._config.view.queue(name) for name in names}
+        return store.plan(
+            self._incarnation,
+            self.answered + 1,
+            epoch=epoch,
+            free=self._free,
+            sources=[Source(name, bool(policy and policy.paused)) for name, policy in policies.items()],
+            ended=batch,
+            now=time.time(),
+        )
+
+    def _settle(self, ended: Ended, answer: Answer) -> None:
+        if answer is Answer.REFUSED:
+            self._tally.add(metrics.OUTCOMES_REFUSED)
+            log.error(
+                "Redis refuses to record the outcome of job %s (%s); it is kept and tried again: "
+                "is a key of another type in the place of `retry` or `dead`?",
+                ended.jid,
+                ended.kind,
+            )
+            asyncio.get_running_loop().call_later(REFUSED_AGAIN_SECONDS, self.end, ended)
+            return
+        self._unanswered.discard(ended.token)
+        if answer is Answer.LOST:
+            self._tally.add(metrics.LEASES_LOST)
+            log.warning("job %s ended after it was returned to its queue; it may run twice", ended.jid)
+            return
+        self._tally.add(metrics.JOBS, ended.queue, ended.job_name, ended.kind)
+        self._tally.observe_runtime(ended.queue, ended.job_name, ended.milliseconds)
