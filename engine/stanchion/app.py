@@ -11,10 +11,11 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Unpack
 
-from stanchion.call import Call, OnRefused, OptionFields, Options
+from stanchion.call import Call, OnRefused, OptionFields, Options, check_name
 from stanchion.definition import JobDefinition
 from stanchion.discovery import job_sets
 from stanchion.errors import CommandError, InvalidArguments, Refused
@@ -42,7 +43,8 @@ class App(JobSet):
     ) -> None:
         super().__init__()
         self.settings = (settings or Settings.from_environ()).with_redis_url(redis_url)
-        self._on_refused = on_refused or self.settings.on_refused
+        if on_refused is not None:
+            self.settings = replace(self.settings, on_refused=on_refused)
         self._registry: dict[str, JobDefinition[Any, Any]] = {}
         self._made: tuple[int, Client] | None = None
         self.attach(self)
@@ -88,11 +90,9 @@ class App(JobSet):
         definition = self._registry.get(name)
         if definition is not None:
             return definition.bound(definition.bind(*definition.unbind(args)), options)
-        if not isinstance(name, str) or not name:
-            raise InvalidArguments(f"a job's name must be text, not {name!r}")
         if isinstance(args, (str, bytes)):
             raise InvalidArguments(f"job {name}: args must be a list of arguments, not {type(args).__name__}")
-        return Call.of(name, args, options=options)
+        return Call.of(check_name(name), args, options=options)
 
     def enqueue_many(self, calls: Iterable[Call]) -> list[Verdict]:
         """Enqueue calls of any jobs, in order and in bounded chunks; one verdict each, refusals included.
@@ -139,7 +139,7 @@ class App(JobSet):
         return made[1]
 
     def _answer(self, call: Call, verdict: Verdict) -> Verdict:
-        on_refused = call.options.on_refused or self._on_refused
+        on_refused = call.options.on_refused or self.settings.on_refused
         if verdict.status == "refused" and on_refused == "raise":
             raise Refused(verdict)
         return verdict

@@ -82,7 +82,8 @@ class Binding:
         return args, kwargs
 
     def __str__(self) -> str:
-        return f"job {self.job_name}{self.signature}"
+        bare = [p.replace(annotation=Parameter.empty) for p in self.signature.parameters.values()]
+        return f"job {self.job_name}{Signature(bare)}"
 
     def _split(self, wire_args: list[Any]) -> tuple[list[Any], dict[str, Any]]:
         """Part the trailing object of keyword-only parameters from the array."""

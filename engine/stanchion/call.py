@@ -20,21 +20,23 @@ from stanchion.job import DEFAULT_QUEUE, QUEUE_NAME
 
 OnRefused = Literal["raise", "return"]
 
+JOB_NAME = re.compile(r"[A-Za-z0-9_:.-]{1,256}")
+"""What a job may be called (full match): Python's dotted names and Ruby's constants."""
 JID = re.compile(r"[A-Za-z0-9_:.-]{1,128}")
 MAX_TENANT_BYTES = 256
 MAX_RETRIES = 10_000
 
 
 class OptionFields(TypedDict, total=False):
-    """What `options(…)` and the by-name calls accept."""
+    """What `options(…)` and the by-name calls accept; None means not stated."""
 
-    queue: str
-    delay: float | timedelta
-    at: float | datetime
-    tenant: str
-    jid: str
-    retries: bool | int
-    on_refused: OnRefused
+    queue: str | None
+    delay: float | timedelta | None
+    at: float | datetime | None
+    tenant: str | None
+    jid: str | None
+    retries: bool | int | None
+    on_refused: OnRefused | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,15 @@ class Call:
         except InvalidArguments as error:
             raise InvalidArguments(f"job {name}: {error}") from None
         return cls(name, json.loads(encoded), options.queue or queue, retries, options, len(encoded))
+
+
+def check_name(name: str) -> str:
+    """Raises InvalidArguments unless `name` is fit for a job."""
+    if not isinstance(name, str) or not JOB_NAME.fullmatch(name):
+        raise InvalidArguments(
+            f"a job cannot be named {name!r}; a name is 1 to 256 of the characters A-Z a-z 0-9 _ : . -"
+        )
+    return name
 
 
 def check_queue(name: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, Unpack
 
 from stanchion.binding import Binding
-from stanchion.call import NO_OPTIONS, Call, OptionFields, Options, check_queue, check_retries
+from stanchion.call import NO_OPTIONS, Call, OptionFields, Options, check_name, check_queue, check_retries
 from stanchion.errors import InvalidArguments
 from stanchion.job import DEFAULT_QUEUE
 from stanchion.verdict import Verdict
@@ -38,6 +38,8 @@ class Owner(Protocol):
 class JobDefinition(Generic[P, R]):
     """One job. `queue` and `retries` are what code states; a policy or a call may override them."""
 
+    __name__: str
+
     def __init__(
         self,
         function: Callable[P, R],
@@ -47,9 +49,9 @@ class JobDefinition(Generic[P, R]):
         queue: str | None = None,
         retries: bool | int | None = None,
     ) -> None:
+        self.name = check_name(name)
         _check_function(function, name)
         self.function = function
-        self.name = name
         self.queue = DEFAULT_QUEUE if queue is None else check_queue(queue)
         self.retries = check_retries(retries)
         self.is_async = inspect.iscoroutinefunction(function)
