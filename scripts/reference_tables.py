@@ -19,10 +19,13 @@ from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
+from prometheus_client import Counter, Gauge, Histogram
+
 from stanchion import metrics as engine_metrics
 from stanchion.cli.main import COMMANDS
 from stanchion.settings import PREFIX, Settings
 from stanchion_operator import cli as operator_cli
+from stanchion_operator import metrics as operator_metrics
 from stanchion_operator.settings import PREFIX as OPERATOR_PREFIX
 
 PAGES = Path(__file__).resolve().parent.parent / "docs" / "reference"
@@ -99,6 +102,18 @@ def engine_metric_rows() -> Rows:
     return rows
 
 
+def operator_metric_rows() -> Rows:
+    """One row a series of the operator."""
+    rows: Rows = [("series", "type", "labels", "meaning")]
+    for collector in vars(operator_metrics).values():
+        if isinstance(collector, (Counter, Gauge, Histogram)):
+            [metric] = collector.describe()
+            suffix = "_total" if metric.type == "counter" else ""
+            labels = ", ".join(f"`{label}`" for label in collector._labelnames)
+            rows.append((f"`{metric.name}{suffix}`", metric.type, labels, metric.documentation))
+    return rows
+
+
 def tables() -> dict[str, Callable[[], Rows]]:
     """Every table by its name."""
     flags = {f"cli.{name}": lambda parser=parser: flag_rows(parser) for name, parser in commands()}
@@ -107,6 +122,7 @@ def tables() -> dict[str, Callable[[], Rows]]:
         "settings.engine": setting_rows,
         "settings.operator": operator_rows,
         "metrics.engine": engine_metric_rows,
+        "metrics.operator": operator_metric_rows,
     }
 
 
