@@ -114,6 +114,11 @@ class RedisServer:
             self.stop()
             raise
 
+    def check(self) -> None:
+        """Raises StanchionError, with the end of its log, if the server has ended by itself."""
+        if self._process is not None and self._process.poll() is not None:
+            raise StanchionError(f"Redis ended unexpectedly: {_log_end(self.log_path)}")
+
     def stop(self) -> None:
         """End the server (it flushes its data first) and release the folder. Harmless when not running."""
         self._end_process()

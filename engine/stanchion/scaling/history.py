@@ -30,8 +30,9 @@ class ScaleEvent:
 
     @property
     def added(self) -> int:
-        """Replicas added; 0 for a scale-in."""
-        return max(0, self.to_replicas - self.from_replicas)
+        """Replicas added; 0 for a scale-in. Waking from zero is free: counted, it would leave the next
+        step a percentage of nothing."""
+        return max(0, self.to_replicas - self.from_replicas) if self.from_replicas else 0
 
     @property
     def removed(self) -> int:

@@ -49,7 +49,7 @@ def remember(
     kept = [
         past
         for past in events
-        if past.at_seconds > now - (behavior.up if past.added else behavior.down).longest_period_seconds
+        if past.at_seconds > now - (behavior.down if past.removed else behavior.up).longest_period_seconds
     ]
     return (*kept, event) if event else tuple(kept)
 

@@ -13,7 +13,7 @@ HPA_UP = (Policy("Pods", 4, 15), Policy("Percent", 100, 15))
 
 
 def added(pods: int, age: float = 1) -> ScaleEvent:
-    return ScaleEvent(NOW - age, 0, pods)
+    return ScaleEvent(NOW - age, 1, 1 + pods)
 
 
 def removed(pods: int, age: float = 1) -> ScaleEvent:
@@ -72,6 +72,11 @@ def test_scale_in_policies(
 ) -> None:
     rules = Rules(0, policies, select)  # type: ignore[arg-type]
     assert down_limit(current, events, rules, NOW) == limit
+
+
+def test_waking_from_zero_does_not_bar_the_next_step() -> None:
+    woken = ScaleEvent(NOW - 5, 0, 1)
+    assert up_limit(1, [woken], Rules(0, (percent(900, 15),)), NOW) == 10
 
 
 def test_removals_within_the_period_count_against_it() -> None:

@@ -1,0 +1,177 @@
+"""`stanchion dev`: the declared config, local workers that scale, a view, and a reload on every change.
+
+Called by the command line with a Redis that runs. Ctrl-C drains, a second one stops now. Nothing here
+decides how many workers run: that is the law, in each group's runner.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import redis.asyncio
+
+from stanchion.admin.apply import apply
+from stanchion.dev import declaration
+from stanchion.dev.declaration import Declaration
+from stanchion.dev.fleet import Fleet
+from stanchion.dev.group import TICK_SECONDS, Group, groups_of
+from stanchion.dev.group_runner import GroupRunner
+from stanchion.dev.leash import Leash
+from stanchion.dev.reload import changes
+from stanchion.dev.screen import Screen
+from stanchion.dev.status import RunStatus
+from stanchion.errors import StanchionError
+
+MANAGED_BY = "dev"
+IDLE_SECONDS = 3.0
+"""A job between its queue and the next heartbeat is in no figure: idle must last longer than a beat."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the command line asked for."""
+
+    paths: tuple[Path, ...] = ()
+    app: str | None = None
+    commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    redis_url: str = ""
+    once: bool = False
+    """End when every queue is idle."""
+
+
+class Runner:
+    """One run, from the first config hash to the last worker's end."""
+
+    def __init__(
+        self,
+        options: RunOptions,
+        client: redis.asyncio.Redis,
+        leash: Leash,
+        screen: Screen,
+        check_redis: Callable[[], None],
+    ) -> None:
+        self._options = options
+        self._client = client
+        self._leash = leash
+        self._screen = screen
+        self._check_redis = check_redis
+        self._groups: dict[str, GroupRunner] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
+        self._stop = asyncio.Event()
+        self._stop_now = asyncio.Event()
+
+    async def run(self, declared: Declaration) -> None:
+        """Run until told to stop, or until idle. Raises CommandError if the config cannot be applied."""
+        self._hear_signals()
+        await self._obey(declared)
+        code = Path.cwd()
+        reloading = asyncio.create_task(self._reload(code))
+        try:
+            await self._work()
+        finally:
+            reloading.cancel()
+            await self._end()
+
+    def _hear_signals(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._heed)
+
+    def _heed(self) -> None:
+        (self._stop_now if self._stop.is_set() else self._stop).set()
+
+    async def _work(self) -> None:
+        while not self._stop.is_set():
+            self._check_redis()
+            await asyncio.gather(*(group.tick() for group in self._groups.values()))
+            self._show()
+            if self._options.once and self._is_idle():
+                return
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), TICK_SECONDS)
+
+    def _is_idle(self) -> bool:
+        """Nothing is left to do for the workers we run; a queue that nobody serves here never counts."""
+        served = [group for group in self._groups.values() if group.fleet is not None]
+        return all(group.idle_seconds >= IDLE_SECONDS for group in served)
+
+    async def _end(self) -> None:
+        """Drain every worker; a second signal kills them."""
+        self._stop.set()
+        ends = [asyncio.create_task(group.fleet.drain()) for group in self._groups.values() if group.fleet]
+        ends += self._leaving
+        told = asyncio.create_task(self._stop_now.wait())
+        pending: set[asyncio.Task[None]] = set(ends)
+        while pending and not told.done():
+            self._show()
+            _, pending = await asyncio.wait(pending, timeout=TICK_SECONDS)
+        told.cancel()
+        if pending:
+            await asyncio.gather(*(group.fleet.kill() for group in self._groups.values() if group.fleet))
+            await asyncio.wait(pending)
+
+    def _show(self) -> None:
+        rows = tuple(row for group in self._groups.values() for row in group.statuses())
+        self._screen.show(RunStatus(self._options.redis_url, rows, draining=self._stop.is_set()))
+
+    async def _reload(self, code: Path) -> None:
+        """Obey changed manifests, restart workers on changed code; keep the last good set on an error."""
+        async for changed in changes(self._options.paths, code):
+            if changed.manifests:
+                try:
+                    await self._obey(declaration.read(self._options.paths, self._options.app))
+                except StanchionError as error:
+                    self._screen.tell("reload", f"{error}; the last good set stays", alarming=True)
+                else:
+                    self._screen.tell("reload", "the manifests changed and are obeyed")
+            if changed.code:
+                self._screen.tell("reload", "code changed: the workers are replaced")
+                await self._replace_workers()
+
+    async def _replace_workers(self) -> None:
+        for group in self._groups.values():
+            if group.fleet is not None:
+                await group.fleet.replace(group.fleet.command)
+
+    async def _obey(self, declared: Declaration) -> None:
+        """Write the config hashes, then make the groups those of the declaration."""
+        groups = groups_of(
+            declared.queue_policies,
+            app=self._options.app,
+            commands=self._options.commands,
+            redis_url=self._options.redis_url,
+        )
+        outcome = await apply(
+            self._client, declared.policies, now=datetime.now(UTC), managed_by=MANAGED_BY, prune=True
+        )
+        for each in outcome.applied:
+            if not each.result.in_redis:
+                why = f"{each.result.outcome}: {each.result.owner or 'another'} owns it"
+                self._screen.tell(each.entry, f"was not written ({why})", alarming=True)
+        for notice in (*declared.notices, *(notice for group in groups for notice in group.notices)):
+            self._screen.tell("notice", notice)
+        await self._regroup({group.key: group for group in groups})
+
+    async def _regroup(self, groups: Mapping[str, Group]) -> None:
+        for key in self._groups.keys() - groups.keys():
+            fleet = self._groups.pop(key).fleet
+            if fleet is not None:
+                leaving = asyncio.create_task(fleet.drain())
+                self._leaving.add(leaving)
+                leaving.add_done_callback(self._leaving.discard)
+        for key, group in groups.items():
+            if key in self._groups:
+                await self._groups[key].change(group, self._fleet(group))
+            else:
+                self._groups[key] = GroupRunner(group, self._fleet(group), self._client, self._screen.tell)
+
+    def _fleet(self, group: Group) -> Fleet | None:
+        if group.command is None:
+            return None
+        return Fleet(group.policy.queue, group.command, self._leash, self._screen.tell_output)

@@ -1,0 +1,102 @@
+"""Where a run is shown: a live table in a terminal, plain lines elsewhere. Called by the runner.
+
+Both take the same calls: `tell` for what happened, `show` for how things stand. Worker output goes
+through the screen too, so that it scrolls above the table instead of tearing it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from datetime import datetime
+from types import TracebackType
+from typing import Protocol, Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from stanchion.dev.status import Happening, RunStatus
+from stanchion.dev.view import MUTED, happening_line, queue_line, run_view
+
+SHOWN_HAPPENINGS = 6
+QUIET_SECONDS = 5.0
+"""Plain lines repeat an unchanged picture at most this often, and an idle one never."""
+
+
+class Screen(Protocol):
+    """What the runner needs of a display."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+    def tell(self, source: str, text: str, *, alarming: bool = False) -> None:
+        """Something happened."""
+
+    def tell_output(self, worker: str, line: str) -> None:
+        """A worker printed a line."""
+
+    def show(self, status: RunStatus) -> None:
+        """How things stand; called every tick."""
+
+
+def screen_for(*, live: bool) -> Screen:
+    """The live screen where it was not declined and standard output is a terminal, else plain lines."""
+    return LiveScreen() if live and sys.stdout.isatty() else PlainScreen()
+
+
+class LiveScreen:
+    """A table that redraws itself in place, the last happenings below it."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._live = Live(console=console, auto_refresh=False, transient=False)
+        self._happenings: deque[Happening] = deque(maxlen=SHOWN_HAPPENINGS)
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def tell(self, source: str, text: str, *, alarming: bool = False) -> None:
+        self._happenings.append(Happening(datetime.now(), source, text, alarming))
+
+    def tell_output(self, worker: str, line: str) -> None:
+        self._live.console.print(Text.assemble((f"{worker} | ", MUTED), line))
+
+    def show(self, status: RunStatus) -> None:
+        self._live.update(run_view(status, tuple(self._happenings)), refresh=True)
+
+
+class PlainScreen:
+    """A line per happening, and one per queue whenever its figures moved."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, tuple[str, datetime]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        sys.stdout.flush()
+
+    def tell(self, source: str, text: str, *, alarming: bool = False) -> None:
+        print(happening_line(Happening(datetime.now(), source, text, alarming)).plain, flush=True)
+
+    def tell_output(self, worker: str, line: str) -> None:
+        print(f"{worker} | {line}", file=sys.stderr, flush=True)
+
+    def show(self, status: RunStatus) -> None:
+        now = datetime.now()
+        for queue in status.queues:
+            line = queue_line(queue)
+            last, at = self._last.get(queue.queue, ("", datetime.min))
+            if line != last and (now - at).total_seconds() >= QUIET_SECONDS:
+                self._last[queue.queue] = (line, now)
+                print(f"{now:%H:%M:%S} {line}", flush=True)

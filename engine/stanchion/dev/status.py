@@ -1,0 +1,51 @@
+"""What the views show: frozen snapshots of the queues and the last things that happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStatus:
+    """One queue at one moment. Figures are None while Redis cannot be read."""
+
+    queue: str
+    target_seconds: float
+    running: int
+    """Workers that take jobs."""
+    wanted: int
+    draining: int = 0
+    age_seconds: float | None = None
+    waiting: int | None = None
+    busy: int | None = None
+    rate_per_second: float | None = None
+    paused: bool = False
+    reason: str = ""
+    rides_on: str = ""
+    """The queue whose workers serve this one too; then the three numbers are that one's."""
+
+    @property
+    def late(self) -> bool:
+        """The oldest job has waited longer than promised."""
+        return self.age_seconds is not None and self.age_seconds > self.target_seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Happening:
+    """Something worth a line: a change of the number of workers, a problem, a worker's words."""
+
+    at: datetime
+    source: str
+    text: str
+    alarming: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """Everything a view needs."""
+
+    redis_url: str
+    queues: tuple[QueueStatus, ...]
+    draining: bool = False
+    """Ctrl-C was pressed: the workers finish what they hold."""

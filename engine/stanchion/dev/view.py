@@ -1,0 +1,95 @@
+"""Draws a run as a small table, 80 columns wide: pure rendering, no loop, no I/O.
+
+Called by `screen`; the same renderables serve the live view and the tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Group as Stack
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from stanchion.dev.status import Happening, QueueStatus, RunStatus
+
+MUTED = "bright_black"
+CALM = "cyan"
+GOOD = "green"
+ALARM = "red"
+NOTICE = "yellow"
+UNKNOWN = "–"
+NEAR_SHARE = 0.5
+"""From this share of the target on, the age is shown as a notice: the law aims to stay below it."""
+COLUMNS = ("queue", "oldest / target", "waiting", "busy", "workers", "done/s")
+
+
+def run_view(status: RunStatus, happenings: Iterable[Happening]) -> RenderableType:
+    """The whole screen: where Redis is, a row per queue, and the last happenings."""
+    hint = "draining, Ctrl-C again to stop now" if status.draining else "Ctrl-C drains and stops"
+    head = Text.assemble(("stanchion dev", "bold"), (f"  {status.redis_url}  {hint}", MUTED))
+    lines = [happening_line(happening) for happening in happenings]
+    return Stack(head, queue_table(status.queues), *lines)
+
+
+def queue_table(queues: Iterable[QueueStatus]) -> Table:
+    """A row per queue."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style=MUTED, expand=False)
+    table.add_column(COLUMNS[0], no_wrap=True, overflow="ellipsis", max_width=24)
+    for name in COLUMNS[1:]:
+        table.add_column(name, justify="right", no_wrap=True)
+    for queue in queues:
+        table.add_row(
+            Text(queue.queue, style=NOTICE if queue.paused else CALM),
+            age(queue),
+            figure(queue.waiting),
+            figure(queue.busy),
+            workers(queue),
+            UNKNOWN if queue.rate_per_second is None else f"{queue.rate_per_second:,.1f}",
+        )
+    return table
+
+
+def age(queue: QueueStatus) -> Text:
+    """`7.2 s / 10 s`, colored by how near the promise is."""
+    if queue.paused:
+        return Text("paused", style=NOTICE)
+    if queue.age_seconds is None:
+        return Text("no Redis", style=ALARM)
+    near = queue.age_seconds > NEAR_SHARE * queue.target_seconds
+    style = ALARM if queue.late else NOTICE if near else GOOD
+    return Text(f"{queue.age_seconds:.1f} s / {queue.target_seconds:g} s", style=style)
+
+
+def workers(queue: QueueStatus) -> Text:
+    """`3/4` running of wanted, and how many still drain."""
+    if queue.rides_on:
+        return Text(f"with {queue.rides_on}", style=MUTED)
+    text = f"{queue.running}/{queue.wanted}" + (f" −{queue.draining}" if queue.draining else "")
+    return Text(text, style="" if queue.running == queue.wanted else NOTICE)
+
+
+def figure(value: int | None) -> str:
+    """A count with thousands apart."""
+    return UNKNOWN if value is None else f"{value:,}"
+
+
+def happening_line(happening: Happening) -> Text:
+    """`12:01:07 imports  2 → 4 workers  tail: …`"""
+    return Text.assemble(
+        (f"{happening.at:%H:%M:%S} ", MUTED),
+        (f"{happening.source}  ", CALM),
+        (happening.text, ALARM if happening.alarming else ""),
+        no_wrap=True,
+        overflow="ellipsis",
+    )
+
+
+def queue_line(queue: QueueStatus) -> str:
+    """One queue as a plain line, for logs and pipes."""
+    rate = UNKNOWN if queue.rate_per_second is None else f"{queue.rate_per_second:.1f}"
+    return (
+        f"{queue.queue}: oldest {age(queue).plain}, waiting {figure(queue.waiting)}, "
+        f"busy {figure(queue.busy)}, workers {workers(queue).plain}, {rate} done/s"
+    )
