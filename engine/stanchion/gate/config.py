@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import redis
@@ -18,7 +18,7 @@ import redis.asyncio
 from stanchion.policy.contract import Config, decode, stamp
 from stanchion.policy.lock_policy import LockPolicy
 from stanchion.policy.match import resolve
-from stanchion.policy.queue_policy import QueueConfig
+from stanchion.policy.queue_policy import DeadLimits, QueueConfig
 from stanchion.policy.scope import in_scope
 from stanchion.policy.tenant_budget import TenantBudget
 from stanchion.store import config_reader
@@ -39,6 +39,16 @@ class ConfigView:
     def queue(self, name: str) -> QueueConfig | None:
         """The declared queue of that name, if any."""
         return self.queues.get(name)
+
+    def dead_limits(self) -> DeadLimits:
+        """Bounds of the dead set: Redis has one, so the largest of all stated limits binds."""
+        stated = [queue.dead for queue in self.queues.values() if queue.dead is not None]
+        return DeadLimits(
+            max_jobs=max((dead.max_jobs for dead in stated), default=DeadLimits().max_jobs),
+            retention_seconds=max(
+                (dead.retention_seconds for dead in stated), default=DeadLimits().retention_seconds
+            ),
+        )
 
     def lock(self, queue: str, job: str) -> LockPolicy | None:
         """The LockPolicy that governs `job` on `queue`; only the namespace of the queue's owner counts."""
@@ -95,7 +105,7 @@ class ConfigCache:
             if decoded.config is not None:
                 good[entry] = (stamp(fields), decoded.config)
         self._good = good
-        self.view = _view(snapshot.epoch, [config for _, config in good.values()])
+        self.view = view_of((config for _, config in good.values()), snapshot.epoch)
         self._report(tuple(problems))
 
     def _report(self, problems: tuple[str, ...]) -> None:
@@ -105,7 +115,9 @@ class ConfigCache:
         self.problems = problems
 
 
-def _view(epoch: str, configs: list[Config]) -> ConfigView:
+def view_of(configs: Iterable[Config], epoch: str = "") -> ConfigView:
+    """The view of configs in hand: read from Redis, or from manifests that no Redis has seen."""
+    configs = tuple(configs)
     return ConfigView(
         epoch=epoch,
         queues={config.queue: config for config in configs if isinstance(config, QueueConfig)},

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from stanchion.errors import InvalidPolicy
 from stanchion.policy.match import Match
@@ -16,6 +18,13 @@ DIGESTS = ("Canonical", "UniqueJobsLegacy", "UniqueJobsModern")
 SLOT_STRATEGIES = ("Replace", "RerunOnce")
 SLOT_LOCKS = ("UntilExecuting", "UntilExecuted", "UntilAndWhileExecuting")
 DEFAULT_PREFIX = "uniquejobs"
+BUILT_IN: Mapping[str, Any] = {
+    "limit": 1,
+    "ttl": {"auto": {}},
+    "key": {"include": None, "exclude": [], "acrossQueues": False, "acrossJobs": False, "perTenant": False},
+    "onConflict": {"enqueue": "Skip", "execute": "Park"},
+}
+"""What holds where neither policy nor code states a field; `include` None means all arguments."""
 
 
 @dataclass(frozen=True, slots=True)

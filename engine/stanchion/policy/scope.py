@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from stanchion.policy.match import Matching, matches_any
-from stanchion.policy.queue_policy import QueuePolicy, RedisRef
+from stanchion.policy.queue_policy import QueueConfig, QueuePolicy, RedisRef
 
 P = TypeVar("P", bound=Matching)
+Q = TypeVar("Q", bound=QueueConfig)
 
 
 def in_scope(policies: Iterable[P], queue_namespace: str) -> tuple[P, ...]:
@@ -16,7 +17,7 @@ def in_scope(policies: Iterable[P], queue_namespace: str) -> tuple[P, ...]:
     return tuple(policy for policy in policies if policy.owner.namespace == queue_namespace)
 
 
-def queues_of(policy: Matching, queue_policies: Iterable[QueuePolicy]) -> tuple[QueuePolicy, ...]:
+def queues_of(policy: Matching, queue_policies: Iterable[Q]) -> tuple[Q, ...]:
     """The queues a lock policy or budget acts on: those it matches in its own namespace."""
     return tuple(
         queue_policy

@@ -90,3 +90,6 @@ def readable_errors(url: str) -> Iterator[None]:
             f"Redis at {redact(url)} cannot be reached ({error}): is it running, and is "
             "STANCHION_REDIS_URL right?"
         ) from error
+    except exceptions.RedisError as error:
+        # READONLY after a fail-over, MISCONF, OOM: the server is there and says what is wrong.
+        raise RedisUnavailable(f"Redis at {redact(url)} refused: {error}") from error
