@@ -88,7 +88,8 @@ def too_long(field: str, maximum: int) -> Cause:
 
 def too_many(field: str, actual: int, maximum: int) -> Cause:
     """A list or map has more entries than allowed."""
-    return Cause(field, TOO_MANY, f"Too many: {actual}: must have at most {maximum} items")
+    items = "item" if maximum == 1 else "items"
+    return Cause(field, TOO_MANY, f"Too many: {actual}: must have at most {maximum} {items}")
 
 
 def duplicate(field: str, value: Json) -> Cause:

@@ -19,9 +19,11 @@ def unknown_fields(value: Json, schema: Json, path: str = "") -> Iterator[tuple[
 
     Below preserve-unknown-fields anything goes that is not declared.
     """
-    if isinstance(value, list):
+    known = schema or {}
+    anything = known.get("x-kubernetes-preserve-unknown-fields", False)
+    if isinstance(value, list) and ("items" in known or not anything):
         for index, item in enumerate(value):
-            yield from unknown_fields(item, schema.get("items"), f"{path}[{index}]")
+            yield from unknown_fields(item, known.get("items"), f"{path}[{index}]")
     if not isinstance(value, dict):
         return
     for key, inner in value.items():
@@ -31,8 +33,8 @@ def unknown_fields(value: Json, schema: Json, path: str = "") -> Iterator[tuple[
         below = field_schema(schema, key)
         if below is not None:
             yield from unknown_fields(inner, below, place)
-        elif schema is not None and not schema.get("x-kubernetes-preserve-unknown-fields"):
-            yield place, list(schema.get("properties", {}))
+        elif not anything:
+            yield place, list(known.get("properties", {}))
 
 
 def field_schema(schema: Json, key: str) -> Json:

@@ -24,6 +24,7 @@ _WORDS: dict[str, Json] = {
 }
 _INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|0|[1-9][0-9]*)")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_BETWEEN_DIGITS = re.compile("(?<=[0-9])_(?=[0-9])")
 _TAG = "tag:yaml.org,2002:"
 _TAG_TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
@@ -68,7 +69,7 @@ def _plain(text: str) -> Json:
         return _WORDS[text]
     if text[0] not in "+-.0123456789":
         return text
-    digits = text if text[0] == "." else text.replace("_", "")
+    digits = re.sub(_BETWEEN_DIGITS, "", text) if text[0] == "." else text.replace("_", "")
     if _INTEGER.fullmatch(digits):
         return _integer(digits)
     if _FLOAT.fullmatch(digits) and math.isfinite(float(digits)):

@@ -13,24 +13,29 @@ _MAX_INT32 = 2**31 - 1
 
 def causes(value: Json, path: tuple[str, ...]) -> Iterator[Cause]:
     """Beside the schema's causes: the number must be an int32 of at least 0. Its field has a leading dot."""
+    if not path:
+        return
     name = "".join(f".{key}" for key in path)
-    for key in path:
+    for depth, key in enumerate(path, 1):
         if not isinstance(value, dict):
-            yield _accessor(name, value, "map[string]interface {}")
+            reached = "".join(f".{step}" for step in path[:depth])
+            yield _accessor(name, reached, value, "map[string]interface{}")
             return
         if key not in value:
             return
         value = value[key]
     if isinstance(value, bool) or not isinstance(value, int):
-        yield _accessor(name, value, "int64")
+        yield _accessor(name, name, value, "int64")
     elif value < 0:
         yield problem.invalid(name, "should be a non-negative integer", value)
     elif value > _MAX_INT32:
         yield problem.invalid(name, f"should be less than or equal to {_MAX_INT32}", value)
 
 
-def _accessor(name: str, value: Json, wanted: str) -> Cause:
-    detail = f"{name} accessor error: {_go_value(value)} is of the type {_go_type(value)}, expected {wanted}"
+def _accessor(name: str, reached: str, value: Json, wanted: str) -> Cause:
+    detail = (
+        f"{reached} accessor error: {_go_value(value)} is of the type {_go_type(value)}, expected {wanted}"
+    )
     return problem.invalid(name, detail, 0)
 
 
@@ -48,4 +53,6 @@ def _go_value(value: Json) -> str:
         return "map[" + " ".join(f"{key}:{_go_value(item)}" for key, item in sorted(value.items())) + "]"
     if isinstance(value, list):
         return "[" + " ".join(_go_value(item) for item in value) + "]"
-    return problem.go_float(value) if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return problem.go_float(value)
+    return "<nil>" if value is None else str(value)
