@@ -1,7 +1,7 @@
 """Every Redis key, made in one place, so that a cluster layout can come later.
 
-Job data lies under Sidekiq's own names; everything else is ours, under `stanchion:`. `docs/reference/redis.md`
-lists type, TTL, writer and reader of each key, and a test holds that page against this file.
+Job data lies under Sidekiq's own names; everything else is ours, under `stanchion:`.
+`docs/reference/redis.md` lists type, TTL, writer and reader of each key, and a test holds that page against this file.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def remembered_jid(jid: str) -> str:
 
 
 def counters(queue_name: str) -> str:
-    """HASH of monotone counters: enq, eligible_enq, done, failed, busy_ms. Read by the autoscaler."""
+    """HASH of monotone counters, read by the autoscaler: enq, eligible_enq, done (attempts that ended, the
+    failed ones included), failed, busy_ms.
+    """
     return f"stanchion:counters:{queue_name}"
 
 

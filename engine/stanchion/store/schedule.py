@@ -42,11 +42,11 @@ async def due(client: redis.asyncio.Redis, set_key: str, now: float, limit: int)
 
 async def next_due(client: redis.asyncio.Redis) -> float | None:
     """The earliest time in either set, epoch seconds."""
-    times = []
-    for set_key in SETS:
-        first = await client.zrange(set_key, 0, 0, withscores=True)
-        times += [score for _, score in first]
-    return min(times, default=None)
+    async with client.pipeline(transaction=False) as pipeline:
+        for set_key in SETS:
+            pipeline.zrange(set_key, 0, 0, withscores=True)
+        firsts = await pipeline.execute()
+    return min((score for first in firsts for _, score in first), default=None)
 
 
 async def promote(

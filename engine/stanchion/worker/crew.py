@@ -43,6 +43,7 @@ class Crew:
         self._life = life
         self._children: dict[int, Handle] = {}
         self._suspects: dict[int, tuple[frozenset[str], float]] = {}
+        self._members: set[Member] = set()
         self._drain_until = 0.0
 
     def __iter__(self) -> Iterator[Handle]:
@@ -85,9 +86,8 @@ class Crew:
 
     async def abandon(self) -> None:
         """The process was declared dead: end the children, and return what nobody returned for them."""
-        members = [self._member(child) for child in self]
         self.kill()
-        for member in members:
+        for member in tuple(self._members):
             await self._retire(member, counted=False)
 
     async def keep(self, place: int, first: Handle | None = None) -> None:
@@ -150,6 +150,7 @@ class Crew:
                 await outage.wait(error)
                 continue
             outage.over()
+            self._members.add(self._member(child))
             return True
         return False
 
@@ -216,6 +217,7 @@ class Crew:
                 await outage.wait(error)
                 continue
             outage.over()
+            self._members.discard(member)
             self._life.tally.add(metrics.RETURNED, "child", amount=len(returned.jids))
             self._life.tally.add(metrics.QUARANTINED, amount=returned.quarantined)
             return returned

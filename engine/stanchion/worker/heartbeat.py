@@ -42,7 +42,6 @@ class Heartbeat:
         self._on_signal = on_signal
         self._news: News | None = None
         self._rtt_us = 0
-        self.has_beaten = asyncio.Event()
 
     async def run(self) -> None:
         """Beat until cancelled. Raises LeaseLost when this process was declared dead."""
@@ -56,7 +55,6 @@ class Heartbeat:
                 await outage.wait(error)
                 continue
             outage.over()
-            self.has_beaten.set()
             await asyncio.sleep(max(0.0, started + self._life.options.beat_seconds - time.monotonic()))
 
     async def _beat(self) -> None:

@@ -34,6 +34,7 @@ class Scheduler:
 
     def __init__(self, life: Life) -> None:
         self._life = life
+        self._ask_at = 0.0
 
     async def run(self) -> None:
         """Lead or stand by until cancelled."""
@@ -50,14 +51,24 @@ class Scheduler:
 
     async def _turn(self) -> float:
         """One look; returns how long to sleep."""
-        client = self._life.client
-        if not await schedule.lead(client, self._life.identity, LEAD_SECONDS):
+        if not await self._leads():
             return FOLLOWER_SLEEP_SECONDS
-        now = time.time()
+        next_due = await schedule.next_due(self._life.client)
+        if next_due is None or next_due > time.time():
+            return sleep_seconds(next_due, time.time())
         for set_key in schedule.SETS:
-            while await self._promote(set_key, now) == PER_CALL:
-                await schedule.lead(client, self._life.identity, LEAD_SECONDS)
-        return sleep_seconds(await schedule.next_due(client), time.time())
+            while await self._promote(set_key, time.time()) == PER_CALL and await self._leads():
+                pass
+        return 0.0
+
+    async def _leads(self) -> bool:
+        """Take or keep the lead, asking Redis only when a third of the lease has gone."""
+        now = time.monotonic()
+        if now >= self._ask_at:
+            if not await schedule.lead(self._life.client, self._life.identity, LEAD_SECONDS):
+                return False
+            self._ask_at = now + LEAD_SECONDS / 3
+        return True
 
     async def _promote(self, set_key: str, now: float) -> int:
         """One call's worth of due members; returns how many there were."""

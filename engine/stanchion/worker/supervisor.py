@@ -10,6 +10,9 @@ import asyncio
 import faulthandler
 import logging
 import signal
+import sys
+from collections.abc import Sequence
+from typing import Any
 
 from redis.exceptions import RedisError
 
@@ -28,6 +31,7 @@ from stanchion.worker.options import WorkerOptions
 from stanchion.worker.scheduler import Scheduler
 
 LEAVE_SECONDS = 2.0
+CANCEL_AGAIN_SECONDS = 0.2
 
 log = logging.getLogger("stanchion.worker")
 
@@ -46,6 +50,7 @@ class Supervisor:
         self._tally = Tally()
         self._life: Life | None = None
         self._crew: Crew | None = None
+        self._first: Handle | None = None
         self._is_told_to_stop = False
         self._is_quiet = False
 
@@ -54,10 +59,11 @@ class Supervisor:
         self._hear_signals()
         health = Health(self._tally, self._not_ready)
         server = await health.serve(self._options.http) if self._options.http else None
-        first = await Handle.spawn(self._options, 0)
+        self._first = first = await Handle.spawn(self._options, 0)
         try:
             redis_url = await self._url(first)
-            await self._live(redis_url, first)
+            if not self._is_told_to_stop:
+                await self._live(redis_url, first)
             while not self._is_told_to_stop:
                 await self._live(redis_url, None)
         finally:
@@ -73,8 +79,9 @@ class Supervisor:
             url = await first.loaded()
         except CommandError:
             await first.ended()
+            if self._is_told_to_stop:
+                return ""
             raise
-        connection.check_url(url)
         return url
 
     async def _live(self, redis_url: str, first: Handle | None) -> None:
@@ -92,32 +99,33 @@ class Supervisor:
                 self._options.concurrency,
                 connection.redact(redis_url),
             )
-            if self._is_told_to_stop:
-                return
             try:
                 await self._work(life, crew, redis_url, first)
-            except* LeaseLost as group:
-                log.error("%s; it begins a new life", group.exceptions[0])
+            except LeaseLost as error:
+                log.error("%s; it begins a new life", error)
                 await crew.abandon()
             else:
                 await self._leave(life)
 
     async def _work(self, life: Life, crew: Crew, redis_url: str, first: Handle | None) -> None:
-        heartbeat = Heartbeat(life, crew, self._heed)
-        async with asyncio.TaskGroup() as parts:
-            background = [
-                parts.create_task(heartbeat.run()),
-                parts.create_task(Observer(life).run()),
-                parts.create_task(Scheduler(life).run()),
-                parts.create_task(announcements.follow(life, crew, redis_url)),
-            ]
-            places = [
-                parts.create_task(crew.keep(place, first if place == 0 else None))
-                for place in range(self._options.processes)
-            ]
-            await asyncio.gather(*places)
-            for task in background:
-                task.cancel()
+        """Until all places have ended, as they do when told to stop, or another part by an error."""
+        places = (crew.keep(place, None if place else first) for place in range(self._options.processes))
+        parts = [
+            asyncio.ensure_future(part)
+            for part in (
+                asyncio.gather(*places),
+                Heartbeat(life, crew, self._heed).run(),
+                Observer(life).run(),
+                Scheduler(life).run(),
+                announcements.follow(life, crew, redis_url),
+            )
+        ]
+        try:
+            ended, _ = await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            await _end(parts)
+        for part in ended:
+            part.result()
 
     async def _enlist(self, life: Life) -> None:
         outage = Outage(log, "registering at Redis", life.rng)
@@ -165,6 +173,8 @@ class Supervisor:
                     self._crew.quiet()
             case "TTIN":
                 faulthandler.dump_traceback(all_threads=True)
+                for task in asyncio.all_tasks():
+                    task.print_stack(file=sys.stderr)
                 if self._crew is not None:
                     self._crew.dump()
 
@@ -172,3 +182,13 @@ class Supervisor:
         self._is_told_to_stop = self._is_quiet = True
         if self._crew is not None:
             self._crew.drain(self._options.drain_timeout_seconds)
+        elif self._first is not None:
+            self._first.kill()
+
+
+async def _end(parts: Sequence[asyncio.Future[Any]]) -> None:
+    """Cancel until all have ended: a client that is just giving a connection back can swallow one cancel."""
+    while pending := [part for part in parts if not part.done()]:
+        for part in pending:
+            part.cancel()
+        await asyncio.wait(pending, timeout=CANCEL_AGAIN_SECONDS)
