@@ -1,0 +1,127 @@
+"""What the status of a QueuePolicy says, from how each step of a pass went."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stanchion.policy.queue_policy import QueuePolicy
+from stanchion.store.config import WriteResult
+from stanchion_operator.decide import effective
+from stanchion_operator.decide.annotations import Orders
+from stanchion_operator.decide.conditions import Condition
+from stanchion_operator.decide.report import Report
+from stanchion_operator.decide.target import SCALE_CONFLICT
+from stanchion_operator.decide.workload import Workload
+from stanchion_operator.errors import NotReady, Retry, Taken
+
+SOONEST_FIRST: tuple[Retry, ...] = ("soon", "slowly", "never")
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """How the steps went. A step that was not due is None."""
+
+    server_label: str
+    config: WriteResult | NotReady
+    workload: Workload | NotReady | None
+    fighting: str = ""
+    """Who else scales the target, in the API server's words."""
+
+
+def invalid(message: str) -> Report:
+    """A spec that no schema could refuse; nothing is done until it changes."""
+    refused = Condition("Ready", False, "Invalid", message)
+    return Report({}, (refused,), "never")
+
+
+def report(policy: QueuePolicy, orders: Orders, passed: Passed) -> Report:
+    """Fields and conditions of a policy whose steps were tried."""
+    synced = config_synced(passed.config)
+    conflict = _conflict(passed)
+    conditions = [synced, conflict, effective.queue_policy(policy)]
+    if policy.workers is not None:
+        conditions.append(_workers_available(passed.workload))
+    conditions.append(ready(conditions, orders))
+    return Report(_fields(policy, passed), tuple(conditions), _retry(passed))
+
+
+def config_synced(result: WriteResult | NotReady) -> Condition:
+    """ConfigSynced, for every kind."""
+    if isinstance(result, NotReady):
+        return Condition("ConfigSynced", False, result.reason, result.message)
+    if result.outcome == "conflict":
+        return Condition("ConfigSynced", False, "Conflict", f"the config hash belongs to {result.owner}")
+    if result.outcome == "stale":
+        return Condition(
+            "ConfigSynced",
+            False,
+            "Stale",
+            "a newer generation, or a newer leader, has written the config hash",
+        )
+    return Condition("ConfigSynced", True, "InRedis", "Redis holds the config of this generation")
+
+
+def ready(conditions: Sequence[Condition], orders: Orders) -> Condition:
+    """Ready: no conflict, config in Redis, workers available if asked for; else the first that fails."""
+    for condition in conditions:
+        bad = condition.status if condition.type == "Conflict" else condition.status is False
+        if bad and condition.type in ("Conflict", "ConfigSynced", "WorkersAvailable"):
+            return Condition("Ready", False, condition.reason, condition.message)
+    notes = "; ".join(f"ignored: {problem}" for problem in orders.problems)
+    return Condition("Ready", True, "Ready", notes or "the policy is in force")
+
+
+def _conflict(passed: Passed) -> Condition:
+    for result in (passed.config, passed.workload):
+        if isinstance(result, Taken):
+            return Condition("Conflict", True, result.reason, result.message)
+    if isinstance(passed.config, WriteResult) and passed.config.outcome == "conflict":
+        owner = passed.config.owner
+        return Condition("Conflict", True, "QueueTaken", f"{owner} owns this queue's config on this Redis")
+    if passed.fighting:
+        return Condition("Conflict", True, SCALE_CONFLICT, passed.fighting)
+    return Condition("Conflict", False, "NoConflict", "nobody else claims the queue or its workers")
+
+
+def _workers_available(workload: Workload | NotReady | None) -> Condition:
+    if workload is None:
+        return Condition("WorkersAvailable", None, "Unknown", "the workers were not looked at")
+    if isinstance(workload, NotReady):
+        return Condition("WorkersAvailable", False, workload.reason, workload.message)
+    if workload.wanted == 0:
+        return Condition("WorkersAvailable", True, "ScaledToZero", "no worker is wanted now")
+    if workload.ready == 0:
+        return Condition(
+            "WorkersAvailable",
+            False,
+            "NoReadyWorkers",
+            workload.trouble or f"none of the pods of {workload.name} is ready",
+        )
+    return Condition("WorkersAvailable", True, "WorkersReady", f"pods of {workload.name} are ready")
+
+
+def _fields(policy: QueuePolicy, passed: Passed) -> dict[str, Any]:
+    workload = passed.workload if isinstance(passed.workload, Workload) else None
+    fields: dict[str, Any] = {
+        "observedGeneration": policy.owner.generation,
+        "queue": policy.queue,
+        "latencyTargetSeconds": policy.latency_target_seconds,
+        "matched": {"queues": 1},
+        "replicas": workload.running if workload else 0,
+        "readyReplicas": workload.ready if workload else 0,
+        # An HPA that targets the policy gets an error unless this is a string.
+        "selector": workload.selector if workload else "",
+    }
+    if passed.server_label:
+        fields["redis"] = {"server": passed.server_label}
+    if policy.workers is not None and policy.workers.policy_ref is None:
+        scaling = policy.effective_autoscaling
+        fields |= {"minReplicas": scaling.min_replicas, "maxReplicas": scaling.max_replicas}
+    return fields
+
+
+def _retry(passed: Passed) -> Retry | None:
+    troubles = [result.retry for result in (passed.config, passed.workload) if isinstance(result, NotReady)]
+    return min(troubles, key=SOONEST_FIRST.index, default=None)

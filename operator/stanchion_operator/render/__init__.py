@@ -1,0 +1,1 @@
+"""Pure: a policy becomes the body of its Deployment."""
