@@ -1,7 +1,8 @@
 """Every Redis key, made in one place, so that a cluster layout can come later.
 
 Job data lies under Sidekiq's own names; everything else is ours, under `stanchion:`.
-`docs/reference/redis.md` lists type, TTL, writer and reader of each key, and a test holds that page against this file.
+`docs/reference/redis.md` lists type, TTL, writer and reader of each key; a test holds that page against
+this file.
 """
 
 from __future__ import annotations
