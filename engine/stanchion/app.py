@@ -10,16 +10,18 @@ import inspect
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from stanchion.call import Call, OnRefused, OptionFields, Options, check_name
 from stanchion.definition import JobDefinition
 from stanchion.discovery import job_sets
 from stanchion.errors import CommandError, InvalidArguments, Refused
 from stanchion.jobset import JobSet, name_taken
+from stanchion.middleware.base import ClientMiddleware
 from stanchion.settings import Settings
 from stanchion.verdict import Verdict
 
@@ -27,11 +29,22 @@ if TYPE_CHECKING:
     from stanchion.client import Client
 
 
+class Deliverer(Protocol):
+    """What sends an App's calls: a Client, or a stand-in of a test."""
+
+    def push(self, call: Call) -> Verdict: ...
+    async def apush(self, call: Call) -> Verdict: ...
+    def push_many(self, calls: Iterable[Call]) -> list[Verdict]: ...
+    async def apush_many(self, calls: Iterable[Call]) -> list[Verdict]: ...
+    def close(self) -> None: ...
+    async def aclose(self) -> None: ...
+
+
 class App(JobSet):
     """A JobSet of its own (no prefix) that includes others and sends their calls to one Redis.
 
-    `redis_url` and `on_refused` beat `settings`, which by default are the `STANCHION_…` variables.
-    Raises InvalidSettings.
+    `redis_url` and `on_refused` beat `settings`, which by default are the `STANCHION_…` variables;
+    `middleware` sees each record before it is pushed. Raises InvalidSettings.
     """
 
     def __init__(
@@ -40,13 +53,16 @@ class App(JobSet):
         *,
         on_refused: OnRefused | None = None,
         settings: Settings | None = None,
+        middleware: Sequence[ClientMiddleware] = (),
     ) -> None:
         super().__init__()
         self.settings = (settings or Settings.from_environ()).with_redis_url(redis_url)
         if on_refused is not None:
             self.settings = replace(self.settings, on_refused=on_refused)
         self._registry: dict[str, JobDefinition[Any, Any]] = {}
+        self._middleware = tuple(middleware)
         self._made: tuple[int, Client] | None = None
+        self._stand_in: Deliverer | None = None
         self.attach(self)
 
     @property
@@ -100,28 +116,41 @@ class App(JobSet):
         Raises RedisUnavailable if Redis goes away on the way; earlier chunks are enqueued then.
         """
         _warn_in_event_loop("enqueue_many")
-        return self._client.push_many(calls)
+        return self._deliverer.push_many(calls)
 
     async def aenqueue_many(self, calls: Iterable[Call]) -> list[Verdict]:
         """As `enqueue_many`, without blocking the event loop."""
-        return await self._client.apush_many(calls)
+        return await self._deliverer.apush_many(calls)
 
     def send(self, call: Call) -> Verdict:
         """Deliver one call. Raises Refused (unless refusals are to be returned) or RedisUnavailable."""
         _warn_in_event_loop("enqueue")
-        return self._answer(call, self._client.push(call))
+        return self._answer(call, self._deliverer.push(call))
 
     async def asend(self, call: Call) -> Verdict:
         """As `send`, without blocking the event loop."""
-        return self._answer(call, await self._client.apush(call))
+        return self._answer(call, await self._deliverer.apush(call))
 
     def close(self) -> None:
         """Close this process's blocking connections; the next call opens new ones."""
-        self._client.close()
+        self._deliverer.close()
 
     async def aclose(self) -> None:
         """Close the running event loop's connections; the next call opens new ones."""
-        await self._client.aclose()
+        await self._deliverer.aclose()
+
+    @contextmanager
+    def delivered_by(self, stand_in: Deliverer) -> Iterator[None]:
+        """Inside the block calls go to `stand_in`, not to Redis: what `stanchion.testing` builds on."""
+        before, self._stand_in = self._stand_in, stand_in
+        try:
+            yield
+        finally:
+            self._stand_in = before
+
+    @property
+    def _deliverer(self) -> Deliverer:
+        return self._stand_in or self._client
 
     @property
     def _client(self) -> Client:
@@ -135,7 +164,7 @@ class App(JobSet):
             # Imported late: a module that only declares jobs should not pay for loading redis-py.
             from stanchion.client import Client
 
-            made = self._made = (pid, Client(self.settings))
+            made = self._made = (pid, Client(self.settings, self._middleware))
         return made[1]
 
     def _answer(self, call: Call, verdict: Verdict) -> Verdict:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 from redis.asyncio.retry import Retry as AsyncRetry
@@ -24,6 +25,7 @@ from stanchion.errors import RedisUnavailable
 from stanchion.gate.config import ConfigCache
 from stanchion.gate.push import Intent
 from stanchion.lane import Lane, LanePool
+from stanchion.middleware.base import ClientMiddleware, apply
 from stanchion.settings import Settings
 from stanchion.store import connection
 from stanchion.store.enqueue import Reconfig, aenqueue, enqueue
@@ -53,8 +55,9 @@ class _AsyncSide:
 class Client:
     """The clients of one process. No I/O until the first push."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, middleware: Sequence[ClientMiddleware] = ()) -> None:
         self._settings = settings
+        self._middleware = middleware
         self._lanes = LanePool()
         self._config = ConfigCache()
         self._turns = threading.Semaphore(MAX_IN_FLIGHT)
@@ -68,19 +71,36 @@ class Client:
 
     def push(self, call: Call) -> Verdict:
         """Send one call. Raises RedisUnavailable within the client time-out."""
-        return self._deliver([Intent.of(call, time.time())])[0]
+        return self._deliver([self._intent(call)])[0]
 
     async def apush(self, call: Call) -> Verdict:
         """As `push`, on the running event loop."""
-        return (await self._adeliver([Intent.of(call, time.time())]))[0]
+        return (await self._adeliver([self._intent(call)]))[0]
 
     def push_many(self, calls: Iterable[Call]) -> list[Verdict]:
         """Send calls in chunks, in order. The time-out counts for each chunk."""
-        return [verdict for chunk in _chunks(calls) for verdict in self._deliver(chunk)]
+        return [verdict for chunk in self._chunks(calls) for verdict in self._deliver(chunk)]
 
     async def apush_many(self, calls: Iterable[Call]) -> list[Verdict]:
         """As `push_many`, on the running event loop."""
-        return [verdict for chunk in _chunks(calls) for verdict in await self._adeliver(chunk)]
+        return [verdict for chunk in self._chunks(calls) for verdict in await self._adeliver(chunk)]
+
+    def _chunks(self, calls: Iterable[Call]) -> Iterator[list[Intent]]:
+        """Cut into chunks one script call may carry, taking from `calls` no faster than they are sent."""
+        chunk: list[Intent] = []
+        size_bytes = 0
+        for call in calls:
+            if chunk and (len(chunk) == CHUNK_JOBS or size_bytes + call.size_bytes > CHUNK_BYTES):
+                yield chunk
+                chunk, size_bytes = [], 0
+            chunk.append(self._intent(call))
+            size_bytes += call.size_bytes
+        if chunk:
+            yield chunk
+
+    def _intent(self, call: Call) -> Intent:
+        intent = Intent.of(call, time.time())
+        return replace(intent, job=apply(self._middleware, intent.job)) if self._middleware else intent
 
     def _deliver(self, intents: Sequence[Intent]) -> list[Verdict]:
         with self._turn() as lane:
@@ -172,17 +192,3 @@ class Client:
         side = self._sides.pop(asyncio.get_running_loop(), None)
         if side is not None:
             await side.redis.aclose()
-
-
-def _chunks(calls: Iterable[Call]) -> Iterator[list[Intent]]:
-    """Cut into chunks one script call may carry, taking from `calls` no faster than they are sent."""
-    chunk: list[Intent] = []
-    size_bytes = 0
-    for call in calls:
-        if chunk and (len(chunk) == CHUNK_JOBS or size_bytes + call.size_bytes > CHUNK_BYTES):
-            yield chunk
-            chunk, size_bytes = [], 0
-        chunk.append(Intent.of(call, time.time()))
-        size_bytes += call.size_bytes
-    if chunk:
-        yield chunk

@@ -35,50 +35,44 @@ class View(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One call on its way: its jid and time are chosen once and stay through every repeat."""
+    """One call on its way: its record and time are chosen once and stay through every repeat."""
 
     call: Call
-    jid: str
-    now: float
-    """When the caller made the call, epoch seconds."""
+    job: Job
+    due_at: float | None
+    """When the job may start, epoch seconds; None for now."""
 
     @classmethod
     def of(cls, call: Call, now: float) -> Intent:
-        """Takes the caller's jid, or makes one."""
-        return cls(call, call.options.jid or new_jid(), now)
+        """The record of a call made at `now`, epoch seconds, under the caller's jid or a new one.
 
-    @property
-    def due_at(self) -> float | None:
-        """When the job may start, epoch seconds; None for now."""
-        return self.call.options.due_at(self.now)
+        A scheduled job has no `enqueued_at`: whoever promotes it sets it.
+        """
+        due_at = call.options.due_at(now)
+        job = Job.create(
+            call.name,
+            call.args,
+            queue=call.queue,
+            jid=call.options.jid or new_jid(),
+            retry=BUILT_IN_RETRIES,
+            now=now,
+            tenant=call.options.tenant,
+        )
+        return cls(call, job if due_at is not None else job.replace(enqueued_at=now), due_at)
 
 
 def plan(intents: Sequence[Intent], view: View) -> tuple[EnqueueItem, ...]:
-    """What to push for these calls."""
+    """What to push for these calls under the present configuration."""
     return tuple(
         EnqueueItem(
-            jid=intent.jid,
-            payload=record(intent, view).dump(),
+            jid=intent.job.jid,
+            payload=intent.job.replace(retry=retries(intent.call, view)).dump(),
             queue=intent.call.queue,
             due_at=intent.due_at,
             is_remembered=intent.call.options.jid is not None,
         )
         for intent in intents
     )
-
-
-def record(intent: Intent, view: View) -> Job:
-    """The payload. A scheduled job has no `enqueued_at`: whoever promotes it sets it."""
-    job = Job.create(
-        intent.call.name,
-        intent.call.args,
-        queue=intent.call.queue,
-        jid=intent.jid,
-        retry=retries(intent.call, view),
-        now=intent.now,
-        tenant=intent.call.options.tenant,
-    )
-    return job if intent.due_at is not None else job.replace(enqueued_at=intent.now)
 
 
 def retries(call: Call, view: View) -> bool | int:
@@ -96,12 +90,12 @@ def verdict(intent: Intent, answer: str) -> Verdict:
     first, _, rest = answer.partition(":")
     match first:
         case "enqueued":
-            return Verdict("enqueued", intent.jid)
+            return Verdict("enqueued", intent.job.jid)
         case "scheduled":
-            return Verdict("scheduled", intent.jid, until=intent.due_at)
+            return Verdict("scheduled", intent.job.jid, until=intent.due_at)
         case "known":
             status = verdict(intent, rest).status
-            return Verdict(status, intent.jid, reason="already enqueued")
+            return Verdict(status, intent.job.jid, reason="already enqueued")
         case "failed":
-            return Verdict("refused", intent.jid, reason=f"Redis answered: {rest}")
+            return Verdict("refused", intent.job.jid, reason=f"Redis answered: {rest}")
     raise AssertionError(f"enqueue.lua answered {answer!r}")

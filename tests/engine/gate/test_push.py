@@ -29,9 +29,9 @@ class View:
 
 
 def test_a_call_for_now_is_stamped_and_goes_to_its_list() -> None:
-    call = Call.of("mail.welcome", [7], queue="mail", options=Options.of(tenant="acme"))
-    [item] = plan([Intent(call, "a1", NOW)], View())
-    assert (item.jid, item.queue, item.due_at, item.is_remembered) == ("a1", "mail", None, False)
+    call = Call.of("mail.welcome", [7], queue="mail", options=Options.of(tenant="acme", jid="a1"))
+    [item] = plan([Intent.of(call, NOW)], View())
+    assert (item.jid, item.queue, item.due_at, item.is_remembered) == ("a1", "mail", None, True)
     assert json.loads(item.payload) == {
         "retry": True,
         "queue": "mail",
@@ -46,17 +46,25 @@ def test_a_call_for_now_is_stamped_and_goes_to_its_list() -> None:
 
 def test_a_call_for_later_has_no_enqueued_at() -> None:
     call = Call.of("mail.welcome", [], options=Options.of(delay=30))
-    [item] = plan([Intent(call, "a1", NOW)], View())
+    [item] = plan([Intent.of(call, NOW)], View())
     assert item.due_at == NOW + 30
     assert "enqueued_at" not in json.loads(item.payload)
 
 
 def test_a_callers_jid_is_remembered_and_another_is_made_up() -> None:
     stated = Intent.of(Call.of("a", [], options=Options.of(jid="order-7")), NOW)
-    assert stated.jid == "order-7"
+    assert stated.job.jid == "order-7"
     assert plan([stated], View())[0].is_remembered
-    made_up = {Intent.of(Call.of("a", []), NOW).jid for _ in range(2)}
-    assert len(made_up) == 2
+    made_up = [Intent.of(Call.of("a", []), NOW) for _ in range(2)]
+    assert made_up[0].job.jid != made_up[1].job.jid
+    assert not plan(made_up, View())[0].is_remembered
+
+
+def test_a_repeat_under_another_configuration_keeps_all_but_the_retries() -> None:
+    intent = Intent.of(Call.of("a", [], queue="q"), NOW)
+    [first] = plan([intent], View())
+    [again] = plan([intent], View(queues={"q": Limits(3)}))
+    assert again.payload == first.payload.replace(b'"retry":true', b'"retry":3')
 
 
 @pytest.mark.parametrize(
@@ -96,6 +104,6 @@ def test_the_call_beats_the_policy_and_that_the_code(
     ],
 )
 def test_each_answer_has_its_verdict(answer: str, expected: Verdict) -> None:
-    intent = Intent(Call.of("a", [], options=Options.of(delay=30)), "a1", NOW)
+    intent = Intent.of(Call.of("a", [], options=Options.of(delay=30, jid="a1")), NOW)
     assert verdict(intent, answer) == expected
     assert expected.accepted is (expected.status != "refused")
