@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import functools
+import inspect
 import logging
 import time
 from collections.abc import Callable, Mapping
@@ -89,7 +90,10 @@ class Executor:
                 return
             call = functools.partial(definition.function, *args, **kwargs)
             context = contextvars.copy_context()
-            await asyncio.get_running_loop().run_in_executor(self._threads, context.run, call)
+            result = await asyncio.get_running_loop().run_in_executor(self._threads, context.run, call)
+            if inspect.isawaitable(result):
+                # A plain wrapper around an async function: left unawaited, the job would count as done, unrun.
+                await result
 
     def _failed(self, job: Job, queue: str, error: BaseException) -> Outcome:
         policy = self._config.view.queue(queue)
