@@ -92,7 +92,7 @@ class Executor:
             context = contextvars.copy_context()
             result = await asyncio.get_running_loop().run_in_executor(self._threads, context.run, call)
             if inspect.isawaitable(result):
-                # A plain wrapper around an async function: left unawaited, the job would count as done, unrun.
+                # A plain wrapper around an async function: unawaited, the job would count as done, unrun.
                 await result
 
     def _failed(self, job: Job, queue: str, error: BaseException) -> Outcome:
