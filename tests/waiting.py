@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -16,6 +17,13 @@ def until(condition: Callable[[], object], *, timeout_seconds: float = 10.0) -> 
     while not condition():
         assert time.monotonic() < deadline, f"still not true after {timeout_seconds} s"
         time.sleep(POLL_SECONDS)
+
+
+async def auntil(condition: Callable[[], object], *, timeout_seconds: float = 10.0) -> None:
+    """As `until`, without blocking the event loop."""
+    async with asyncio.timeout(timeout_seconds):
+        while not condition():  # noqa: ASYNC110  # what is awaited happens in another process
+            await asyncio.sleep(POLL_SECONDS)
 
 
 def is_running(pid: int) -> bool:

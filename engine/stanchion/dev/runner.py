@@ -44,6 +44,12 @@ class RunOptions:
     once: bool = False
     """End when every queue is idle."""
 
+    def groups(self, declared: Declaration) -> tuple[Group, ...]:
+        """Who runs what. Raises CommandError for what does not fit together."""
+        return groups_of(
+            declared.queue_policies, app=self.app, commands=self.commands, redis_url=self.redis_url
+        )
+
 
 class Runner:
     """One run, from the first config hash to the last worker's end."""
@@ -115,6 +121,7 @@ class Runner:
         if pending:
             await asyncio.gather(*(group.fleet.kill() for group in self._groups.values() if group.fleet))
             await asyncio.wait(pending)
+        self._show()
 
     def _show(self) -> None:
         rows = tuple(row for group in self._groups.values() for row in group.statuses())
@@ -141,12 +148,7 @@ class Runner:
 
     async def _obey(self, declared: Declaration) -> None:
         """Write the config hashes, then make the groups those of the declaration."""
-        groups = groups_of(
-            declared.queue_policies,
-            app=self._options.app,
-            commands=self._options.commands,
-            redis_url=self._options.redis_url,
-        )
+        groups = self._options.groups(declared)
         outcome = await apply(
             self._client, declared.policies, now=datetime.now(UTC), managed_by=MANAGED_BY, prune=True
         )

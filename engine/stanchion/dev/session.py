@@ -39,6 +39,7 @@ class Leftovers:
 def run(options: RunOptions, *, live: bool) -> int:
     """Returns the exit code: 1 if `options.once` and jobs failed. Raises StanchionError."""
     declared = declaration.read(options.paths, options.app)
+    options.groups(declared)  # whatever does not fit is refused before anything starts
     leash = Leash()
     try:
         with _redis(options.redis_url, leash) as (url, check_redis), screen_for(live=live) as screen:
