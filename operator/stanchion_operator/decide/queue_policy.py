@@ -44,7 +44,12 @@ def report(policy: QueuePolicy, orders: Orders, passed: Passed) -> Report:
     if policy.workers is not None:
         conditions.append(_workers_available(passed.workload))
     conditions.append(ready(conditions, orders))
-    return Report(_fields(policy, passed), tuple(conditions), _retry(passed))
+    return Report(_fields(policy, passed), tuple(conditions), _retry(passed), was_repaired(passed.config))
+
+
+def was_repaired(result: WriteResult | NotReady) -> bool:
+    """Whether the write put right what somebody else had changed."""
+    return isinstance(result, WriteResult) and result.outcome == "repaired"
 
 
 def config_synced(result: WriteResult | NotReady) -> Condition:

@@ -19,6 +19,8 @@ class Report:
     fields: Json
     conditions: tuple[Condition, ...]
     retry: Retry | None = None
+    repaired: bool = False
+    """The config hash had been changed or lost in Redis, and was written again."""
 
 
 def status(report: Report, old_conditions: Sequence[Json], generation: int, now: float) -> dict[str, Any]:

@@ -66,6 +66,15 @@ class Reconciler:
             if report is None:
                 return None
             await self._show(key, manifest, report)
+            if report.repaired:
+                await self._events.record(
+                    key,
+                    manifest,
+                    kind="Warning",
+                    reason="ConfigRepaired",
+                    action="Repair",
+                    note="the config hash had been changed or lost in Redis, and was written again",
+                )
             metrics.count_pass(key.kind, report.retry or "done")
         return self._failed(key) if report.retry == "soon" else self._resync_seconds
 

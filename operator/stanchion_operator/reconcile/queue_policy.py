@@ -57,7 +57,6 @@ class QueuePolicies:
             return decide.invalid(reading.problem)
         policy, orders = reading.policy, read(manifest)
         reference = await attempt(self._servers.resolve(key.namespace, policy.redis))
-        label = "" if isinstance(reference, NotReady) else reference.server.label
         if isinstance(reference, Reference):
             await self._cleanup.prepare(key, manifest, policy)
         written = await attempt(self._write(key, policy, reference, orders))
@@ -66,6 +65,7 @@ class QueuePolicies:
         )
         workload = await attempt(self._see_to_workers(policy, reference)) if owns else None
         self._place(key, policy, reference, workload, owns=owns)
+        label = "" if isinstance(reference, NotReady) else reference.server.label
         passed = decide.Passed(label, written, workload, _fighting(manifest))
         return decide.report(policy, orders, passed)
 
@@ -79,6 +79,7 @@ class QueuePolicies:
     ) -> WriteResult:
         if isinstance(reference, NotReady):
             raise reference
+        await reference.server.meet()
         rivals = await self._same_place(policy, reference)
         owner = overruled([policy, *rivals], lambda _: policy.queue).get(policy.owner.key)
         if owner is not None:
@@ -97,10 +98,16 @@ class QueuePolicies:
         for other in self._declared.queue_policies_of(policy.queue):
             if other.owner.uid == policy.owner.uid:
                 continue
-            theirs = await attempt(self._servers.resolve(other.owner.namespace, other.redis))
-            if isinstance(theirs, Reference) and theirs.server.place == reference.server.place:
+            if await self._place_of(other) == reference.server.place:
                 rivals.append(other)
         return rivals
+
+    async def _place_of(self, policy: QueuePolicy) -> tuple[str, int] | None:
+        reference = await attempt(self._servers.resolve(policy.owner.namespace, policy.redis))
+        if isinstance(reference, NotReady):
+            return None
+        await attempt(reference.server.meet())
+        return reference.server.place
 
     async def _see_to_workers(self, policy: QueuePolicy, reference: Reference | NotReady) -> Workload | None:
         workers, namespace = policy.workers, policy.owner.namespace
@@ -137,8 +144,7 @@ class QueuePolicies:
             raise Missing("OwnerMissing", f"there is no QueuePolicy {owner_name} to ride on")
         if owner.workers is None or owner.workers.policy_ref is not None:
             raise SpecRefused("NoWorkersToRideOn", f"QueuePolicy {owner_name} has no workers of its own")
-        theirs = await self._servers.resolve(owner.owner.namespace, owner.redis)
-        if theirs.server.place != reference.server.place:
+        if await self._place_of(owner) != reference.server.place:
             raise SpecRefused("OtherRedis", f"QueuePolicy {owner_name} is on another Redis")
         if policy not in self._riders(owner):
             raise SpecRefused(

@@ -51,7 +51,8 @@ class Rules:
         ]
         conditions.append(decide.ready(conditions, orders))
         fields = {"observedGeneration": rule.owner.generation, "matched": {"queues": len(queues)}}
-        return Report(fields, tuple(conditions), written.retry if isinstance(written, NotReady) else None)
+        retry = written.retry if isinstance(written, NotReady) else None
+        return Report(fields, tuple(conditions), retry, decide.was_repaired(written))
 
     async def forget(self, key: Key) -> None:
         """The rule is gone: its hashes go."""

@@ -67,6 +67,11 @@ class Server:
             self._rests_until = self._clock() + REST_SECONDS
             raise Unreachable("RedisUnreachable", self._trouble) from error
 
+    async def meet(self) -> None:
+        """Learn which server this is, if it was never reached: `place` and `label` depend on it."""
+        if not self._run_id:
+            await self.look()
+
     async def look(self) -> bool:
         """Whether the server has lost our config since the last look: emptied, restarted or replaced."""
         run_id, epoch = await self.ask(_run_id_and_epoch)

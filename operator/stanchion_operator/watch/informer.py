@@ -21,7 +21,7 @@ from stanchion_operator.settings import OperatorSettings
 Changed = Callable[[Key, Mapping[str, Any] | None, Mapping[str, Any] | None], None]
 """Called with a key and its forms before and after; None where there is none."""
 
-SERVER_TIMEOUT_SECONDS = 300.0
+SERVER_TIMEOUT_SECONDS = 300
 EXIT_TIMEOUT_SECONDS = 10.0
 
 
