@@ -92,13 +92,14 @@ class Tier:
         return f"{self.name:<8} {counts}  {note}"
 
 
-@dataclass
+@dataclass(eq=False)  # pytest keeps its plugins in sets: identity, not equality
 class TierTable:
     """Sorts the tests into tiers, leaves out what cannot run, and reports at the end."""
 
     tiers: dict[str, Tier] = field(default_factory=dict)
     tier_of: dict[str, str] = field(default_factory=dict)
 
+    @pytest.hookimpl(trylast=True)  # after -m and -k have chosen
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         order = list(NEEDS)
         by_tier: dict[str, list[pytest.Item]] = {name: [] for name in order}
