@@ -15,7 +15,7 @@ from typing import TypeVar
 import yaml
 
 from stanchion.manifest import construct
-from stanchion.manifest.crds import GROUP
+from stanchion.manifest.crds import GROUP, custom_resources
 from stanchion.manifest.document import Json, Manifest
 from stanchion.manifest.problem import Problem
 
@@ -80,8 +80,8 @@ def load_text(text: str, file: str = "<text>") -> Loaded:
 
 
 def is_ours(manifest: Manifest) -> bool:
-    """The object is of our API group, in whatever version and kind it claims."""
-    return manifest.api_version.partition("/")[0] == GROUP
+    """The object is of our group or of one of our kinds: a slip in either is for `check` to refuse."""
+    return manifest.api_version.partition("/")[0] == GROUP or manifest.kind in custom_resources()
 
 
 def _files(path: str | Path) -> list[str]:

@@ -69,11 +69,12 @@ def _counterpart(item: Json, old: Json, schema: Json) -> Json:
 
 
 def _holds(rule: str, value: Json, old: Json) -> bool:
-    return bool(_program(rule).execute({"self": value, "oldSelf": old}) is True)
+    return bool(program(rule).execute({"self": value, "oldSelf": old}) is True)
 
 
 @lru_cache(maxsize=256)
-def _program(rule: str) -> Program:
+def program(rule: str) -> Program:
+    """A rule, compiled once. Raises CommandError if the CEL library is not installed."""
     try:
         import cel
     except ImportError as error:
