@@ -12,16 +12,15 @@ import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import ReadOnlyError, RedisError
 from redis.retry import Retry
 
 from stanchion.call import Call
 from stanchion.delivery import Delivery
-from stanchion.errors import RedisUnavailable
+from stanchion.errors import InvalidArguments, RedisUnavailable
 from stanchion.gate.config import ConfigCache
 from stanchion.gate.push import Intent
 from stanchion.lane import Lane, LanePool
@@ -67,7 +66,7 @@ class Client:
         )
         # Repeats are ours: redis-py's own would not know the deadline.
         self._redis.set_retry(Retry(NoBackoff(), 0))
-        self._sides: WeakKeyDictionary[asyncio.AbstractEventLoop, _AsyncSide] = WeakKeyDictionary()
+        self._sides: dict[asyncio.AbstractEventLoop, _AsyncSide] = {}
 
     def push(self, call: Call) -> Verdict:
         """Send one call. Raises RedisUnavailable within the client time-out."""
@@ -90,6 +89,10 @@ class Client:
         chunk: list[Intent] = []
         size_bytes = 0
         for call in calls:
+            if not isinstance(call, Call):
+                raise InvalidArguments(
+                    f"a bulk call takes calls, such as job.call(7) makes, not {type(call).__name__}"
+                )
             if chunk and (len(chunk) == CHUNK_JOBS or size_bytes + call.size_bytes > CHUNK_BYTES):
                 yield chunk
                 chunk, size_bytes = [], 0
@@ -111,6 +114,8 @@ class Client:
                     if isinstance(reply, Reconfig):
                         self._config.refresh(self._redis)
                 except RedisError as error:
+                    if isinstance(error, ReadOnlyError):
+                        self._redis.connection_pool.disconnect(inuse_connections=False)
                     time.sleep(delivery.pause_after_error(error, time.monotonic()))
                     continue
                 verdicts = delivery.read(reply)
@@ -128,6 +133,8 @@ class Client:
                     if isinstance(reply, Reconfig):
                         await self._config.arefresh(side.redis)
                 except RedisError as error:
+                    if isinstance(error, ReadOnlyError):
+                        await side.redis.connection_pool.disconnect(inuse_connections=False)
                     await asyncio.sleep(delivery.pause_after_error(error, time.monotonic()))
                     continue
                 verdicts = delivery.read(reply)
@@ -180,6 +187,8 @@ class Client:
         loop = asyncio.get_running_loop()
         side = self._sides.get(loop)
         if side is None:
+            for closed in [other for other in tuple(self._sides) if other.is_closed()]:
+                self._sides.pop(closed, None)
             side = self._sides[loop] = _AsyncSide(self._settings)
         return side
 

@@ -59,19 +59,19 @@ class JobDefinition(Generic[P, R]):
         self._owner = owner
         functools.update_wrapper(self, function, updated=())
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+    def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function here; nothing is enqueued."""
         return self.function(*args, **kwargs)
 
-    def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Verdict:
+    def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Verdict:
         """Send this call to its queue. Raises InvalidArguments, Refused, RedisUnavailable or UnknownJob."""
         return self._owner.sender_of(self.name).send(self.call(*args, **kwargs))
 
-    async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Verdict:
+    async def aenqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Verdict:
         """As `enqueue`, without blocking the event loop."""
         return await self._owner.sender_of(self.name).asend(self.call(*args, **kwargs))
 
-    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call:
+    def call(self, /, *args: P.args, **kwargs: P.kwargs) -> Call:
         """This call, checked but not sent: for `app.enqueue_many`. Raises InvalidArguments."""
         return self.bound(self.bind(args, kwargs), NO_OPTIONS)
 
@@ -110,15 +110,15 @@ class JobWithOptions(Generic[P]):
         self._definition = definition
         self._options = options
 
-    def enqueue(self, *args: P.args, **kwargs: P.kwargs) -> Verdict:
+    def enqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Verdict:
         """As JobDefinition.enqueue, with the options."""
         return self._definition.send(self.call(*args, **kwargs))
 
-    async def aenqueue(self, *args: P.args, **kwargs: P.kwargs) -> Verdict:
+    async def aenqueue(self, /, *args: P.args, **kwargs: P.kwargs) -> Verdict:
         """As JobDefinition.aenqueue, with the options."""
         return await self._definition.asend(self.call(*args, **kwargs))
 
-    def call(self, *args: P.args, **kwargs: P.kwargs) -> Call:
+    def call(self, /, *args: P.args, **kwargs: P.kwargs) -> Call:
         """As JobDefinition.call, with the options."""
         return self._definition.bound(self._definition.bind(args, kwargs), self._options)
 

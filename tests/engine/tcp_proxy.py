@@ -41,6 +41,10 @@ class TcpProxy:
         with self._lock:
             self._faults += [(containing, fault)] * count
 
+    def redirect(self, port: int) -> None:
+        """Send connections made from now on to another Redis; the open ones stay where they are."""
+        self._upstream = ("127.0.0.1", port)
+
     def __enter__(self) -> TcpProxy:
         self._acceptor.start()
         return self

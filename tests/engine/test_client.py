@@ -79,9 +79,18 @@ def test_a_bulk_call_with_large_arguments_is_cut_by_size(app: App, redis_client:
     assert calls == 6
 
 
-@pytest.mark.redis
 def test_an_empty_bulk_call_asks_nothing(closed_url: str) -> None:
     assert App(closed_url).enqueue_many([]) == []
+
+
+def test_a_bulk_call_of_what_is_no_call_says_what_to_pass() -> None:
+    app = App()
+
+    @app.job
+    def work() -> None: ...
+
+    with pytest.raises(InvalidArguments, match=r"such as job.call\(7\) makes, not JobDefinition"):
+        app.enqueue_many([work])  # type: ignore[list-item]
 
 
 @pytest.mark.redis

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 import redis
@@ -16,9 +17,10 @@ from engine.ready import enqueued, jids
 from engine.tcp_proxy import TcpProxy
 from stanchion.app import App
 from stanchion.client import MAX_IN_FLIGHT
+from stanchion.dev.redis_server import RedisServer
 from stanchion.errors import RedisUnavailable
 from stanchion.settings import Settings
-from stanchion.store import keys
+from stanchion.store import connection, keys
 
 TIMEOUT_SECONDS = 1.0
 LATEST_SECONDS = 3 * TIMEOUT_SECONDS
@@ -131,18 +133,22 @@ def test_a_redis_that_has_forgotten_the_script_is_taught_again(app: App, redis_c
 
 
 @pytest.mark.redis
-def test_a_redis_that_is_read_only_for_a_moment_is_waited_for(
-    app: App, redis_client: redis.Redis, closed_url: str
+async def test_a_fail_over_behind_the_same_address_is_followed(
+    app: App, proxy: TcpProxy, redis_client: redis.Redis, closed_url: str, tmp_path: Path
 ) -> None:
-    host, port = closed_url.removeprefix("redis://").removesuffix("/0").split(":")
-    redis_client.replicaof(host, int(port))
-    back = threading.Timer(0.2, lambda: redis_client.replicaof("NO", "ONE"))
-    back.start()
-    try:
-        verdict = app.enqueue("a")
-    finally:
-        back.join()
-    assert jids(redis_client) == [verdict.jid]
+    await asyncio.to_thread(app.enqueue, "a", jid="before")
+    await app.aenqueue("a", jid="before-too")
+    nobody = urlsplit(closed_url)
+    with RedisServer(tmp_path) as successor, connection.connect(successor.url) as successor_client:
+        proxy.redirect(successor.port)
+        redis_client.replicaof(str(nobody.hostname), nobody.port or 0)
+        try:
+            await asyncio.to_thread(app.enqueue, "a", jid="after")
+            await app.aenqueue("a", jid="after-too")
+        finally:
+            redis_client.replicaof("NO", "ONE")
+        assert jids(successor_client) == ["after", "after-too"]
+    await app.aclose()
 
 
 @pytest.mark.redis

@@ -46,6 +46,15 @@ def test_names_and_queues_come_from_the_set_unless_stated() -> None:
     assert dict(jobs.definitions) == {"catalog.one": one, "Old::Name": two}
 
 
+def test_a_parameter_may_be_called_self() -> None:
+    @JobSet().job
+    def odd(self: int) -> int:
+        return self
+
+    assert odd(self=1) == 1
+    assert odd.call(self=1).args == [1]
+
+
 def test_attributes_of_the_function_do_not_replace_the_jobs_own() -> None:
     def plain() -> None: ...
 
