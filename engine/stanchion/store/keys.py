@@ -129,3 +129,16 @@ CONFIG_CHANNEL = "stanchion:config"
 def config(kind: str, name: str) -> str:
     """HASH: one declared policy. Kind is queue, lock or budget; name a queue or `namespace/name`."""
     return f"stanchion:config:{kind}:{name}"
+
+
+# --- Ours: the demo's ledger (in its own throw-away Redis) -----------------------------------------
+
+
+def demo_pushed(queue_name: str) -> str:
+    """SET of the jids that the demo pushed to a queue."""
+    return f"stanchion:demo:pushed:{queue_name}"
+
+
+def demo_ran(queue_name: str) -> str:
+    """HASH jid -> how often that job ran to its end."""
+    return f"stanchion:demo:ran:{queue_name}"
