@@ -7,6 +7,8 @@ import json
 import os
 import time
 from collections import Counter
+from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -123,25 +125,40 @@ def test_a_lane_that_somebody_else_used_is_left_and_the_job_is_in(
     assert sorted(redis_client.keys("stanchion:lane:*")) == [b"stanchion:lane:other", b"stanchion:lane:same"]
 
 
+def forked(work: Callable[[], object]) -> int:
+    """Do `work` in a forked child; returns its pid. The child's exit code is 0 if `work` did not raise."""
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return pid
+
+
+@pytest.mark.redis
+def test_a_forked_child_leaves_its_parents_lane_alone(app: App, redis_client: redis.Redis) -> None:
+    app.enqueue("a", jid="parent")
+    [lane] = redis_client.keys("stanchion:lane:*")
+    record = redis_client.get(lane)
+    assert os.waitpid(forked(lambda: app.enqueue("a", jid="child")), 0)[1] == 0
+    assert jids(redis_client) == ["parent", "child"]
+    assert redis_client.get(lane) == record
+
+
 @pytest.mark.redis
 def test_parent_and_forked_children_enqueue_side_by_side(app: App, redis_client: redis.Redis) -> None:
+    def enqueue_30(who: str) -> None:
+        for n in range(30):
+            app.enqueue("a", jid=f"{who}-{n}")
+
     app.enqueue("a", jid="before")
-    children = []
-    for child in range(3):
-        pid = os.fork()
-        if pid == 0:
-            status = 1
-            try:
-                for n in range(30):
-                    app.enqueue("a", jid=f"{child}-{n}")
-                status = 0
-            finally:
-                os._exit(status)
-        children.append(pid)
-    for n in range(30):
-        app.enqueue("a", jid=f"parent-{n}")
+    children = [forked(partial(enqueue_30, who)) for who in ("one", "two", "three")]
+    enqueue_30("parent")
     assert [os.waitpid(pid, 0)[1] for pid in children] == [0, 0, 0]
-    expected = {"before"} | {f"{who}-{n}" for who in (0, 1, 2, "parent") for n in range(30)}
+    expected = {"before"} | {f"{who}-{n}" for who in ("one", "two", "three", "parent") for n in range(30)}
     assert Counter(jids(redis_client)) == Counter(expected)
 
 
