@@ -65,9 +65,10 @@ class Child:
         self._reported_work: frozenset[str] | None = None
         self._deadline: asyncio.TimerHandle | None = None
 
-    async def run(self, slots: int) -> int:
+    async def run(self, slots: int, *, is_quiet: bool) -> int:
         """Until drained, or fenced. Returns the exit code."""
         self._trips.slots = slots
+        self._trips.is_quiet = is_quiet
         loop = asyncio.get_running_loop()
         trips = loop.create_task(self._trips.run(self._waits))
         helpers = [loop.create_task(self._report()), loop.create_task(self._obey(trips))]
@@ -115,7 +116,7 @@ class Child:
     def _drain(self, seconds: float, trips: asyncio.Task[None]) -> None:
         """Quiet, and after `seconds` give up on what still runs. A second order may shorten the time."""
         self._is_stopping = True
-        self._trips.quiet()
+        self._trips.finish()
         if self._deadline is not None:
             self._deadline.cancel()
         loop = asyncio.get_running_loop()
@@ -176,7 +177,8 @@ async def main(end: socket.socket) -> int:
     begin = await anext(orders, None)
     if begin is None:
         return exit_codes.DONE
-    code = await Child(link, app, options, redis_url, begin["incarnation"]).run(begin["slots"])
+    child = Child(link, app, options, redis_url, begin["incarnation"])
+    code = await child.run(begin["slots"], is_quiet=begin["quiet"])
     await link.flush()
     return code
 

@@ -155,12 +155,11 @@ class Crew:
         return False
 
     def _begin(self, place: int, child: Handle) -> None:
-        child.begin(1 if place in self._suspects else self._life.options.concurrency)
+        slots = 1 if place in self._suspects else self._life.options.concurrency
+        child.begin(slots, is_quiet=self._life.is_quiet)
         self._children[place] = child
         if self._life.stopping.is_set():
             child.order("drain", seconds=max(0.0, self._drain_until - time.monotonic()))
-        elif self._life.is_quiet:
-            child.order("quiet")
 
     async def _follow(self, child: Handle) -> int:
         """Take in its reports until it ends; kill it when it outstays its drain. Returns the exit code."""
@@ -193,7 +192,7 @@ class Crew:
 
     async def _bury(self, place: int, child: Handle, code: int) -> bool:
         """Return what an ended child held. Returns whether it failed."""
-        reason = end_reason(code, is_stopping=self._life.stopping.is_set(), is_quiet=self._life.is_quiet)
+        reason = end_reason(code, is_stopping=self._life.stopping.is_set())
         self._life.tally.add(metrics.CHILD_ENDS, reason)
         returned = await self._retire(self._member(child), counted=reason == "died")
         if returned.jids or returned.quarantined:
@@ -231,15 +230,13 @@ class Crew:
             child.order(do, **details)
 
 
-def end_reason(code: int, *, is_stopping: bool, is_quiet: bool) -> str:
+def end_reason(code: int, *, is_stopping: bool) -> str:
     """Why a child ended: `drained` as asked, `fenced` by a recovery, `not_loaded`, or it `died`."""
     if code == exit_codes.FENCED:
         return "fenced"
     if code == exit_codes.NOT_LOADED:
         return "not_loaded"
-    if is_stopping or (is_quiet and code == exit_codes.DONE):
-        return "drained"
-    return "died"
+    return "drained" if is_stopping else "died"
 
 
 def describe(code: int) -> str:

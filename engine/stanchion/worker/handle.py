@@ -67,10 +67,10 @@ class Handle:
             return str(report["loaded"])
         raise CommandError("a child process ended while it loaded the app; its last words are above")
 
-    def begin(self, slots: int) -> None:
-        """Let it work, with so many slots."""
+    def begin(self, slots: int, *, is_quiet: bool) -> None:
+        """Let it work, with so many slots; a quiet one takes no job."""
         self.slots = slots
-        self._link.send({"incarnation": self.incarnation, "slots": slots})
+        self._link.send({"incarnation": self.incarnation, "slots": slots, "quiet": is_quiet})
 
     def order(self, do: str, **details: Any) -> None:
         """Send an order: quiet, drain (seconds), look, slots (slots), dump."""

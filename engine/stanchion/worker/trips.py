@@ -60,6 +60,7 @@ class Trips:
         self._look = True
         self.slots = options.concurrency
         self.is_quiet = False
+        self._is_finishing = False
         self.answered = 0
         """Number of the last trip that was answered."""
 
@@ -87,12 +88,17 @@ class Trips:
         self._wake.set()
 
     def quiet(self) -> None:
-        """Take no more jobs; `run` returns once those that run have ended and are recorded."""
+        """Take no more jobs."""
         self.is_quiet = True
         self.look()
 
+    def finish(self) -> None:
+        """Take no more jobs, and return from `run` once those that run have ended and are recorded."""
+        self._is_finishing = True
+        self.quiet()
+
     async def run(self, waits: Waits) -> None:
-        """Trip and rest. Returns when quiet and done. Raises LeaseLost when it was declared dead."""
+        """Trip and rest. Returns when finished. Raises LeaseLost when it was declared dead."""
         paused: frozenset[str] = frozenset()
         queues = frozenset(self._options.queue_names)
         while True:
@@ -101,7 +107,7 @@ class Trips:
                 paused = await self._trip()
                 continue
             await waits.only(queues - paused if self._free else frozenset())
-            if self.is_quiet and not self._running and not self._ended and not self._look:
+            if self._is_finishing and not self._running and not self._ended and not self._look:
                 return
             await self._wake.wait()
 

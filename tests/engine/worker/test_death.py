@@ -1,0 +1,143 @@
+"""SIGKILL at any instant: what a dead process held comes back, in order, at the head, and soon."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import pytest
+import redis
+
+from engine.worker.jobs_app import LEDGER, RELEASE, STARTED
+from engine.worker.running import Worker, leased, payloads, values, waiting
+from stanchion.app import App
+from stanchion.store import keys
+from stanchion.store.recovery import RETURNS_BEFORE_QUARANTINE
+from waiting import until
+
+pytestmark = pytest.mark.redis
+
+CHILD_BACK_SECONDS = 1.0
+WORKER_BACK_SECONDS = 15.0
+
+
+def test_a_killed_childs_jobs_are_back_within_a_second_and_in_order(
+    redis_url: str, tmp_path: Path, redis_client: redis.Redis
+) -> None:
+    app = App(redis_url)
+    for number in range(6):
+        app.enqueue("hold", [number], queue="mail")
+    with Worker(redis_url, tmp_path, "-c", "3") as worker:
+        until(lambda: redis_client.llen(STARTED) == 3)
+        assert waiting(redis_client) == [3, 4, 5]
+        (child,) = worker.children
+        # Pause the queue, so that the successor leaves the order as it is.
+        redis_client.sadd(keys.PAUSED, "mail")
+        os.kill(child, signal.SIGKILL)
+        until(lambda: waiting(redis_client) == [0, 1, 2, 3, 4, 5], timeout_seconds=CHILD_BACK_SECONDS)
+        assert redis_client.hvals(keys.RECOVERIES) == [b"1"] * 3
+
+
+def test_the_successor_runs_one_job_at_a_time_until_the_returned_ones_are_through(
+    redis_url: str, tmp_path: Path, redis_client: redis.Redis
+) -> None:
+    app = App(redis_url)
+    for number in range(5):
+        app.enqueue("hold", [number], queue="mail")
+    with Worker(redis_url, tmp_path, "-c", "3") as worker:
+        until(lambda: redis_client.llen(STARTED) == 3)
+        os.kill(worker.children[0], signal.SIGKILL)
+        for through in range(3):
+            until(lambda through=through: redis_client.llen(STARTED) == 4 + through)  # type: ignore[misc]
+            assert leased(redis_client) == 1
+            redis_client.rpush(RELEASE, 1)
+        until(lambda: leased(redis_client) == 2)
+        assert not redis_client.exists(keys.RECOVERIES)
+        redis_client.rpush(RELEASE, 1, 1)
+        until(lambda: sorted(values(redis_client, LEDGER)) == [0, 1, 2, 3, 4])
+
+
+@pytest.mark.timeout(180)
+def test_a_poison_pill_is_quarantined_and_its_neighbors_run(
+    redis_url: str, tmp_path: Path, redis_client: redis.Redis
+) -> None:
+    app = App(redis_url)
+    pill = app.enqueue("die", [99], queue="mail")
+    for number in range(4):
+        app.enqueue("note", [number], queue="mail")
+    with Worker(redis_url, tmp_path, "-c", "5"):
+        until(lambda: redis_client.zcard(keys.DEAD) == 1, timeout_seconds=120)
+        (buried,) = payloads(redis_client, keys.DEAD)
+        assert buried["jid"] == pill.jid
+        assert buried["error_class"] == "stanchion.Quarantined"
+        assert redis_client.llen(STARTED) == RETURNS_BEFORE_QUARANTINE + 1
+        until(lambda: set(values(redis_client, LEDGER)) == {0, 1, 2, 3})
+
+
+@pytest.mark.parametrize("job", ["hold", "hog"])
+def test_a_killed_workers_jobs_are_back_within_fifteen_seconds_and_in_order(
+    job: str, redis_url: str, tmp_path: Path, redis_client: redis.Redis
+) -> None:
+    """With default times, and also when a job hogs the child: the kernel ends it with its supervisor."""
+    app = App(redis_url)
+    with Worker(redis_url, tmp_path, queues=("other",)):
+        for number in range(3):
+            app.enqueue(job, [number], queue="mail")
+        with Worker(redis_url, tmp_path, "-c", "2") as worker:
+            until(lambda: redis_client.llen(STARTED) >= 1)
+            worker.kill()
+            until(lambda: waiting(redis_client) == [0, 1, 2], timeout_seconds=WORKER_BACK_SECONDS)
+            assert leased(redis_client) == 0
+            until(lambda: redis_client.hlen(keys.BEATS) == 1)
+            assert redis_client.scard(keys.PROCESSES) == 1
+
+
+@pytest.mark.timeout(240)
+def test_no_job_is_lost_or_in_two_places_under_kills(
+    redis_url: str, tmp_path: Path, redis_client: redis.Redis
+) -> None:
+    """500 jobs, two workers of two children; a child dies every half second until all have run."""
+    app = App(redis_url)
+    jobs = 500
+    app.enqueue_many(app.call("note", [number], queue="mail") for number in range(jobs))
+    rng = Random(11)
+    with Worker(redis_url, tmp_path, *FLAGS) as one, Worker(redis_url, tmp_path, *FLAGS) as two:
+        deadline = time.monotonic() + 200
+        kills = 0
+        while len(set(values(redis_client, LEDGER))) < jobs:
+            assert time.monotonic() < deadline, f"{len(set(values(redis_client, LEDGER)))} of {jobs} ran"
+            victims = one.children + two.children
+            if victims and kills < 12:
+                os.kill(rng.choice(victims), signal.SIGKILL)
+                kills += 1
+            _assert_each_in_one_place(redis_client)
+            time.sleep(0.5)
+        until(lambda: leased(redis_client) == 0)
+    assert kills > 0
+    assert waiting(redis_client) == []
+    assert redis_client.zcard(keys.DEAD) == 0
+
+
+FLAGS = ("-c", "4", "--processes", "2")
+PLACES = """
+local found = {}
+for _, payload in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do found[#found + 1] = payload end
+for _, key in ipairs(redis.call('KEYS', 'stanchion:inbox:*')) do
+  for _, payload in ipairs(redis.call('LRANGE', key, 0, -1)) do found[#found + 1] = payload end
+end
+for _, key in ipairs(redis.call('KEYS', 'stanchion:lease:*')) do
+  for _, value in ipairs(redis.call('HVALS', key)) do
+    found[#found + 1] = string.match(value, '^[^|]*|%d+|(.*)$')
+  end
+end
+return found
+"""
+
+
+def _assert_each_in_one_place(client: redis.Redis) -> None:
+    places: Counter[bytes] = Counter(client.eval(PLACES, 1, keys.queue("mail")))
+    assert [payload for payload, count in places.items() if count > 1] == []
