@@ -88,7 +88,7 @@ class Delivery:
                 f"Redis at {redact(self._url)} is full and refuses new jobs; raise maxmemory or drain a queue"
             ) from error
         with readable_errors(self._url):
-            if isinstance(error, exceptions.AuthenticationError):
+            if isinstance(error, (exceptions.AuthenticationError, exceptions.NoPermissionError)):
                 raise error
         if not _may_pass(error):
             raise StanchionError(f"Redis at {redact(self._url)} refused the call: {error}") from error
