@@ -103,11 +103,11 @@ class App(JobSet):
     def call(self, name: str, args: Sequence[Any] = (), **fields: Unpack[OptionFields]) -> Call:
         """A call by name, checked but not sent. Raises InvalidArguments."""
         options = Options.of(**fields)
+        if not isinstance(args, Sequence) or isinstance(args, (str, bytes)):
+            raise InvalidArguments(f"job {name}: args must be a list of arguments, not {type(args).__name__}")
         definition = self._registry.get(name)
         if definition is not None:
             return definition.bound(definition.bind(*definition.unbind(args)), options)
-        if isinstance(args, (str, bytes)):
-            raise InvalidArguments(f"job {name}: args must be a list of arguments, not {type(args).__name__}")
         return Call.of(check_name(name), args, options=options)
 
     def enqueue_many(self, calls: Iterable[Call]) -> list[Verdict]:

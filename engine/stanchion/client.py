@@ -60,7 +60,7 @@ class Client:
         self._lanes = LanePool()
         self._config = ConfigCache()
         self._turns = threading.Semaphore(MAX_IN_FLIGHT)
-        self._gave_up_at = float("-inf")
+        self._answered_at = self._gave_up_at = float("-inf")
         self._redis = connection.connect(
             settings.redis_url, timeout_seconds=settings.client_timeout_seconds / ATTEMPTS_IN_TIME
         )
@@ -168,17 +168,20 @@ class Client:
     def _lane(self, asked_at: float) -> Iterator[Lane]:
         """A lane for a call that asked for its turn at `asked_at`, monotonic seconds.
 
-        Who had to wait while others gave up gives up with them: otherwise a thousand waiting calls would
-        learn in turn, one time-out after the other, that Redis is away.
+        Who had to wait while another gave up, and nobody was answered, gives up too: otherwise a thousand
+        waiting calls would learn in turn, one time-out after the other, that Redis is away.
         """
         if self._gave_up_at > asked_at:
             url = connection.redact(self._settings.redis_url)
             raise RedisUnavailable(f"Redis at {url} does not answer earlier calls; this one was not sent")
+        began_at = time.monotonic()
         lane = self._lanes.take()
         try:
             yield lane
+            self._answered_at = time.monotonic()
         except RedisUnavailable:
-            self._gave_up_at = time.monotonic()
+            if self._answered_at < began_at:
+                self._gave_up_at = time.monotonic()
             raise
         finally:
             self._lanes.give_back(lane)

@@ -103,6 +103,8 @@ def test_a_call_by_name_is_checked_against_a_known_signature() -> None:
 
     call = app.call("welcome", [7])
     assert (call.args, call.queue, call.retries) == ([7, {"lang": "en"}], "mail", 3)
+    with pytest.raises(InvalidArguments, match="args must be a list of arguments, not int"):
+        app.call("welcome", 7)  # type: ignore[arg-type]
     with pytest.raises(InvalidArguments, match=r"job welcome\(user, \*, lang='en'\): the payload"):
         app.call("welcome", [])
 

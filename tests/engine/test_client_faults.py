@@ -189,6 +189,28 @@ async def test_a_crowd_of_calls_to_a_silent_server_fails_together(silent_url: st
 
 
 @pytest.mark.redis
+async def test_one_call_that_gives_up_takes_no_other_along(proxy: TcpProxy) -> None:
+    app = hasty(proxy.url)
+    is_over = asyncio.Event()
+
+    async def produce() -> int:
+        sent = 0
+        while not is_over.is_set():
+            await app.aenqueue("a")
+            sent += 1
+        return sent
+
+    # More producers than turns, so that some always wait; only the pair's answer has a comma.
+    producers = [asyncio.create_task(produce()) for _ in range(3 * MAX_IN_FLIGHT)]
+    proxy.lose_replies(b"enqueued,enqueued", 10, fault="swallow")
+    with pytest.raises(RedisUnavailable, match="Whether the call was recorded is unknown"):
+        await app.aenqueue_many([app.call("a"), app.call("a")])
+    is_over.set()
+    assert all(sent > 0 for sent in await asyncio.gather(*producers))
+    await app.aclose()
+
+
+@pytest.mark.redis
 def test_a_wrong_password_is_named_as_such(redis_url: str) -> None:
     app = App(redis_url.replace("redis://", "redis://nobody:wrong@"))
     with pytest.raises(RedisUnavailable, match="refused the credentials") as caught:
