@@ -6,6 +6,7 @@ Called by the command line. Everything it starts has ended when it returns.
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import tempfile
 from collections import deque
@@ -49,6 +50,8 @@ EXPLANATION = (
 
 def run(*, live: bool) -> int:
     """Returns 0 if the gated queue lost nothing, else 1. Raises StanchionError if it could not be shown."""
+    # A plain `kill` cleans up too: the temporary folder would stay behind otherwise.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     leash = Leash(GRACE_SECONDS)
     try:
         with (

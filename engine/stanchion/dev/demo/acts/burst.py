@@ -19,7 +19,7 @@ async def play(stage: Stage) -> None:
     target = stage.readings[0].target_seconds
     stage.narrate(
         "A burst",
-        f"Both queues promise: the oldest job starts within {target:g} s. Both begin with 2 workers.",
+        f"Both sides are to start every job within {target:g} s. Both begin with 2 workers.",
         "First a calm load, so that the autoscaler learns how long a job takes.",
     )
     await stage.load.push(CALM_JOBS, JOB_SECONDS)

@@ -8,7 +8,7 @@ JOBS = 30
 JOB_SECONDS = 2.0
 START_TIMEOUT_SECONDS = 5.0
 GATED_QUIET_SECONDS = 18.0
-"""Longer than a dead worker's leases need to come back (10 s of silence prove it dead) and its jobs to run."""
+"""Longer than a dead worker's leases need to come back (10 s of silence prove it dead) and run."""
 PLAIN_QUIET_SECONDS = 6.0
 """Longer than its jobs take and its next worker to start: what has not run by then never will."""
 SETTLE_TIMEOUT_SECONDS = 40.0
