@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from stanchion.manifest import problem
+from stanchion.manifest import names, problem
 from stanchion.manifest.document import Json
 from stanchion.manifest.problem import Cause
 
-_NAME = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*"
-_LABEL_VALUE = "(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?"
-_MAX_NAME = 253
-_MAX_LABEL_VALUE = 63
+_MAX_ANNOTATION_BYTES = 256 * 1024
 _FIELDS = frozenset(
     {
         "annotations",
@@ -31,16 +27,6 @@ _FIELDS = frozenset(
         "selfLink",
         "uid",
     }
-)
-_NAME_RULE = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', "
-    "and must start and end with an alphanumeric character "
-    f"(e.g. 'example.com', regex used for validation is '{_NAME}')"
-)
-_LABEL_RULE = (
-    "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
-    "and must start and end with an alphanumeric character "
-    f"(e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '{_LABEL_VALUE}')"
 )
 
 
@@ -70,16 +56,25 @@ def malformed(metadata: Json) -> Iterator[Cause]:
 
 def causes(metadata: Json) -> Iterator[Cause]:
     """What the API server has against decoded metadata."""
-    name = metadata.get("name") or ""
+    name, labels, annotations = (metadata.get(key) for key in ("name", "labels", "annotations"))
     if not name:
         message = "Required value: name or generateName is required"
         yield Cause("metadata.name", problem.REQUIRED, message)
-    elif not re.fullmatch(_NAME, name):
-        yield problem.invalid("metadata.name", _NAME_RULE, name)
-    elif len(name) > _MAX_NAME:
-        yield problem.invalid("metadata.name", f"must be no more than {_MAX_NAME} bytes", name)
-    for value in (metadata.get("labels") or {}).values():
-        if len(value or "") > _MAX_LABEL_VALUE:
-            yield problem.invalid("metadata.labels", f"must be no more than {_MAX_LABEL_VALUE} bytes", value)
-        if not re.fullmatch(_LABEL_VALUE, value or ""):
-            yield problem.invalid("metadata.labels", _LABEL_RULE, value)
+    else:
+        yield from _invalid("metadata.name", name, names.object_faults(name))
+    namespace = metadata["namespace"]
+    yield from _invalid("metadata.namespace", namespace, names.namespace_faults(namespace))
+    for key, value in (labels or {}).items():
+        yield from _invalid("metadata.labels", key, names.key_faults(key))
+        yield from _invalid("metadata.labels", value or "", names.label_value_faults(value or ""))
+    for key in annotations or {}:
+        yield from _invalid("metadata.annotations", key, names.key_faults(key.lower()))
+    if (
+        sum(len(f"{key}{value or ''}".encode()) for key, value in (annotations or {}).items())
+        > _MAX_ANNOTATION_BYTES
+    ):
+        yield problem.too_long("metadata.annotations", _MAX_ANNOTATION_BYTES)
+
+
+def _invalid(field: str, value: str, faults: Iterator[str]) -> Iterator[Cause]:
+    yield from (problem.invalid(field, fault, value) for fault in faults)
