@@ -7,14 +7,14 @@ import json
 import pytest
 
 from crds.api_server import API_VERSION, Answer, ApiServer, collection
-from stanchion.manifest.crds import folder
+from stanchion.manifest.crds import custom_resources, folder
 from stanchion.manifest.document import Json
 from testcluster.cluster import Cluster
 
 pytestmark = pytest.mark.api
 
 WORKERS = {"image": "registry.example/shop:1", "app": "shop.jobs:app"}
-STATUS = {
+STATUS: Json = {
     "observedGeneration": 1,
     "queue": "imports",
     "redis": {"server": "redis:6379/4c1f"},
@@ -32,6 +32,7 @@ STATUS = {
     "sampledAt": "2026-01-01T00:00:00Z",
     "demand": {
         "arrivalRatePerSecond": "95.2",
+        "shortArrivalRatePerSecond": "101",
         "serviceMilliseconds": 52,
         "backlog": 1234,
         "oldestAgeSeconds": 7,
@@ -118,6 +119,9 @@ def test_the_status_schema_has_every_field_that_the_operator_writes(
     stored = write_status(server, namespace, STATUS).body
 
     assert stored["status"] == STATUS
+    declared = custom_resources()["QueuePolicy"].schema["properties"]["status"]["properties"]
+    assert STATUS.keys() == declared.keys()
+    assert STATUS["demand"].keys() == declared["demand"]["properties"].keys()
     assert stored["metadata"]["generation"] == created["metadata"]["generation"]
 
 

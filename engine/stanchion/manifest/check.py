@@ -33,7 +33,8 @@ def validate(
     """The object as the API server would store it, or None and the causes it would answer with instead.
 
     `old` is the stored object that this one would replace (as returned here before); with it, immutable
-    fields are held. Raises CommandError if the CEL library is not installed.
+    fields are held. An API server forgives an old fault in a field that stays as it is; this does not.
+    Raises CommandError if the CEL library is not installed.
     """
     resource, misnamed = _resource(manifest)
     if resource is None:
