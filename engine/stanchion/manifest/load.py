@@ -109,6 +109,8 @@ def _parse(text: str, file: str, found: list[Manifest]) -> list[Problem]:
                     problems.append(document)
                 else:
                     found.append(document)
+    except RecursionError:
+        problems.append(Problem(file, 0, "", "InvalidYAML", "the document is nested too deeply"))
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 0
         problems.append(Problem(file, line, "", "InvalidYAML", f"not YAML: {error.problem or error.context}"))

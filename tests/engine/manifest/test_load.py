@@ -152,6 +152,12 @@ def test_a_few_lines_of_aliases_do_not_become_gigabytes() -> None:
     assert problem.message == "the document contains excessive aliasing"
 
 
+def test_a_document_that_is_nested_without_end_is_a_problem() -> None:
+    (problem,) = load_text("[" * 5000, "f").problems
+
+    assert str(problem) == "f: the document is nested too deeply"
+
+
 def test_documents_before_a_broken_one_are_kept() -> None:
     loaded = load_text(f"{POLICY}---\na: [", "f")
 
