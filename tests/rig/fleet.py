@@ -20,6 +20,8 @@ class FakeFleet:
         self._shop, self._policy, self._queue = shop, policy, queue
         self.busy: dict[str, int] = {}
         self.quiet: set[str] = set()
+        self.sick: set[str] = set()
+        """Pods that work and yet report themselves unready."""
 
     def pods(self) -> list[str]:
         """Names of the pods that are not being deleted, oldest first."""
@@ -37,7 +39,7 @@ class FakeFleet:
                 assert signal_name == b"TSTP"
                 self.quiet.add(name)
             self._record(identity, name)
-            self._set_ready(name, ready=name not in self.quiet)
+            self._set_ready(name, ready=name not in self.quiet | self.sick)
         self._forget(set(pods))
         return pods
 
@@ -66,7 +68,7 @@ class FakeFleet:
 
     def _forget(self, alive: set[str]) -> None:
         for raw in self._shop.redis.smembers("processes"):
-            identity = str(raw, "utf-8")
+            identity = raw.decode() if isinstance(raw, bytes) else raw
             name = identity.partition(":")[0]
             if name.startswith(f"{self._policy}-workers-") and name not in alive:
                 self._shop.redis.srem("processes", identity)

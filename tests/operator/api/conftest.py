@@ -43,6 +43,13 @@ def shop(crds: Cluster, redis_server: RedisServer) -> Iterator[Shop]:
 
 
 @pytest.fixture
+def shop_on_own_redis(crds: Cluster, tmp_path: Path) -> Iterator[tuple[Shop, RedisServer]]:
+    """A namespace on a Redis that the test may empty and stop."""
+    with RedisServer(tmp_path) as server, open_shop(crds, server.url) as made:
+        yield made, server
+
+
+@pytest.fixture
 def queue() -> str:
     """A queue name nobody else uses on the shared Redis."""
     return f"q-{uuid4().hex[:8]}"
