@@ -104,15 +104,17 @@ async def _who_works(
         for identity in sight.identities:
             pipeline.hmget(keys.process(identity), PROCESS_FIELDS)
             pipeline.hvals(keys.work(identity))
+            pipeline.hvals(keys.work_of_sidekiq_6(identity))
         replies = await pipeline.execute()
     due_soon = sum(_share(replies[at], replies[at + 1], queue) for at in (0, 2))
     processes: list[ProcessFacts] = []
     running: Counter[str] = Counter()
-    for identity, record, work in zip(sight.identities, replies[4::2], replies[5::2], strict=True):
+    records = zip(sight.identities, replies[4::3], replies[5::3], replies[6::3], strict=True)
+    for identity, record, work, old_work in records:
         process = _process(identity, record)
         if process is not None and queue in process.queues:
             processes.append(process)
-            running.update(_running(work, queue))
+            running.update(_running(work or old_work, queue))
     return tuple(processes), dict(running), due_soon
 
 

@@ -38,8 +38,13 @@ def process(identity: str) -> str:
 
 
 def work(identity: str) -> str:
-    """HASH, TTL 60 s: slot -> JSON of the running job."""
+    """HASH, TTL 60 s: slot -> JSON of the running job, as Sidekiq writes and reads it from 6.4.2 on."""
     return f"{identity}:work"
+
+
+def work_of_sidekiq_6(identity: str) -> str:
+    """HASH, TTL 60 s: what `work` is, under the name that Sidekiq up to 6.4.1 writes and reads."""
+    return f"{identity}:workers"
 
 
 def signals(identity: str) -> str:

@@ -58,6 +58,7 @@ async def beat(
         keys.PROCESSES,
         keys.process(identity),
         keys.work(identity),
+        keys.work_of_sidekiq_6(identity),
         keys.signals(identity),
         keys.PAUSED,
         keys.CONFIG_EPOCH,

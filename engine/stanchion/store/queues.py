@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 import redis
 
@@ -68,8 +69,11 @@ def overview(client: redis.Redis) -> list[QueueLine]:
             pipeline.hget(keys.config("queue", name), "paused")
         for identity in processes:
             pipeline.hvals(keys.work(identity.decode()))
+            pipeline.hvals(keys.work_of_sidekiq_6(identity.decode()))
         replies = pipeline.execute()
-    busy = _busy(work for works in replies[3 * len(names) :] for work in works)
+    works = replies[3 * len(names) :]
+    # A process of ours has written both: they are one.
+    busy = _busy(chain.from_iterable(new or old for new, old in zip(works[::2], works[1::2], strict=True)))
     now = time[0] + time[1] / 1e6
     return [
         QueueLine(

@@ -109,6 +109,7 @@ async def forget(client: redis.asyncio.Redis, member: Member) -> None:
         keys.lease(member.incarnation),
         keys.PROCESSES,
         keys.work(member.identity),
+        keys.work_of_sidekiq_6(member.identity),
         *(keys.consumers(queue) for queue in member.queues),
     ]
     await FORGET.arun(client, names, [member.identity, member.incarnation, "0", member.beat])
@@ -116,7 +117,8 @@ async def forget(client: redis.asyncio.Redis, member: Member) -> None:
 
 async def leave(client: redis.asyncio.Redis, identity: str, beat: str = "") -> None:
     """Strike a process whose incarnations are retired; `beat` as in Member."""
-    names = [keys.BEATS, keys.members(identity), keys.lease(""), keys.PROCESSES, keys.work(identity)]
+    names = [keys.BEATS, keys.members(identity), keys.lease(""), keys.PROCESSES]
+    names += [keys.work(identity), keys.work_of_sidekiq_6(identity)]
     await FORGET.arun(client, names, [identity, "", "1", beat])
 
 

@@ -5,7 +5,8 @@
 -- KEYS[3]  lease          HASH of the incarnation
 -- KEYS[4]  processes      SET of identities
 -- KEYS[5]  work           HASH slot -> running job, of the process
--- KEYS[6…] consumers      SET of incarnations, one per queue
+-- KEYS[6]  old work       the same, under its name in Sidekiq up to 6.4.1
+-- KEYS[7…] consumers      SET of incarnations, one per queue
 -- ARGV[1]  identity, ARGV[2] incarnation or '' when the process has none
 -- ARGV[3]  '1' to strike the process too, once it has no incarnation left
 -- ARGV[4]  the counter the observer saw stand still, or ''
@@ -18,12 +19,12 @@ if redis.call('HLEN', KEYS[3]) > 0 then
   return 'MORE'
 end
 redis.call('HDEL', KEYS[2], ARGV[2])
-for i = 6, #KEYS do
+for i = 7, #KEYS do
   redis.call('SREM', KEYS[i], ARGV[2])
 end
 if ARGV[3] == '1' and redis.call('HLEN', KEYS[2]) == 0 then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('SREM', KEYS[4], ARGV[1])
-  redis.call('DEL', KEYS[5])
+  redis.call('DEL', KEYS[5], KEYS[6])
 end
 return 'OK'
