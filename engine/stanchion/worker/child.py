@@ -7,7 +7,6 @@ link, not from signals; it must never beat, recover or promote: a job that hogs 
 from __future__ import annotations
 
 import asyncio
-import faulthandler
 import logging
 import os
 import signal
@@ -25,7 +24,7 @@ from stanchion.errors import LeaseLost, StanchionError
 from stanchion.gate.config import ConfigCache
 from stanchion.store import connection
 from stanchion.store.trip import Leased
-from stanchion.worker import exit_codes, log_format
+from stanchion.worker import exit_codes, log_format, stacks
 from stanchion.worker.execute import Executor
 from stanchion.worker.link import Link
 from stanchion.worker.options import WorkerOptions
@@ -110,7 +109,7 @@ class Child:
                     self._trips.slots = order["slots"]
                     self._trips.look()
                 case "dump":
-                    self._dump()
+                    stacks.dump()
         os._exit(1)  # the supervisor has gone
 
     def _drain(self, seconds: float, trips: asyncio.Task[None]) -> None:
@@ -151,11 +150,6 @@ class Child:
                 for leased, started in self._jobs.values()
             ]
         self._link.send(report)
-
-    def _dump(self) -> None:
-        faulthandler.dump_traceback(all_threads=True)
-        for task in self._jobs:
-            task.print_stack(file=sys.stderr)
 
 
 async def main(end: socket.socket) -> int:

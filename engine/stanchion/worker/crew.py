@@ -209,10 +209,13 @@ class Crew:
     async def _retire(self, member: Member, *, counted: bool) -> Returned:
         """Return its jobs, however long Redis is away; a worker that stops leaves that to the observers."""
         outage = Outage(log, "returning the jobs of a child", self._life.rng)
-        while not self._life.stopping.is_set() or time.monotonic() < self._last_moment:
+        while True:
             try:
                 returned = await recovery.retire(self._life.client, member, counted=counted, now=time.time())
             except (RedisError, OSError) as error:
+                if self._life.stopping.is_set() and time.monotonic() > self._last_moment:
+                    log.error("jobs could not be returned, other workers will do it: %s", error)
+                    return Returned(frozenset(), 0)
                 await outage.wait(error)
                 continue
             outage.over()
@@ -220,7 +223,6 @@ class Crew:
             self._life.tally.add(metrics.RETURNED, "child", amount=len(returned.jids))
             self._life.tally.add(metrics.QUARANTINED, amount=returned.quarantined)
             return returned
-        return Returned(frozenset(), 0)
 
     def _member(self, child: Handle) -> Member:
         return Member(self._life.identity, child.incarnation, self._life.options.queue_names)

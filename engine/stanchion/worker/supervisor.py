@@ -10,7 +10,6 @@ import asyncio
 import faulthandler
 import logging
 import signal
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from redis.exceptions import RedisError
 from stanchion.errors import CommandError, LeaseLost
 from stanchion.metrics import Tally
 from stanchion.store import connection, membership, recovery
-from stanchion.worker import announcements, log_format
+from stanchion.worker import announcements, log_format, stacks
 from stanchion.worker.backoff import Outage
 from stanchion.worker.crew import Crew
 from stanchion.worker.handle import Handle
@@ -172,9 +171,7 @@ class Supervisor:
                 if self._crew is not None:
                     self._crew.quiet()
             case "TTIN":
-                faulthandler.dump_traceback(all_threads=True)
-                for task in asyncio.all_tasks():
-                    task.print_stack(file=sys.stderr)
+                stacks.dump()
                 if self._crew is not None:
                     self._crew.dump()
 

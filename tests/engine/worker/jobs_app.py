@@ -20,7 +20,7 @@ app.include(jobs)
 
 
 def _redis() -> redis.Redis:
-    return redis.Redis.from_url(os.environ["STANCHION_REDIS_URL"])
+    return redis.Redis.from_url(os.environ["STANCHION_REDIS_URL"], socket_timeout=None)
 
 
 @jobs.job()
@@ -31,9 +31,17 @@ def note(value: int) -> None:
 
 
 @jobs.job()
+def note_slowly(value: int) -> None:
+    """Leave a mark after a while, so that a kill may come in between."""
+    time.sleep(0.1)
+    with _redis() as client:
+        client.rpush(LEDGER, value)
+
+
+@jobs.job()
 async def hold(value: int) -> None:
     """Say that it runs, wait for a word, leave a mark."""
-    async with redis.asyncio.Redis.from_url(os.environ["STANCHION_REDIS_URL"]) as client:
+    async with redis.asyncio.Redis.from_url(os.environ["STANCHION_REDIS_URL"], socket_timeout=None) as client:
         await client.rpush(STARTED, value)
         await client.blpop([RELEASE])
         await client.rpush(LEDGER, value)

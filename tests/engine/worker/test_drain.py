@@ -104,7 +104,7 @@ def _beats(client: redis.Redis, worker: Worker) -> int:
 
 
 def _assert_no_trace(client: redis.Redis) -> None:
-    left = {name.decode() for name in client.keys("*")}
+    left = {bytes(name).decode() for name in client.keys("*")}  # type: ignore[arg-type]
     ours = {
         name for name in left if name.startswith(("stanchion:lease", "stanchion:inbox", "stanchion:members"))
     }
