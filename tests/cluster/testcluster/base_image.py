@@ -5,11 +5,12 @@ had from a package registry: the same Debian release and Python version, in a sm
 """
 
 import shutil
+import tempfile
 from pathlib import Path
 
 from testcluster import cache
 from testcluster.buildah import Buildah
-from testcluster.command import run
+from testcluster.command import ISOLATED, run
 
 PYTHON = "docker.io/library/python:3.11-slim-bookworm"
 """The name in the Dockerfiles' FROM."""
@@ -20,29 +21,44 @@ PAUSE = "localhost/testcluster-pause:latest"
 SUITE = "bookworm"
 PACKAGES = ("ca-certificates", "python3", "python3-venv")
 UNWANTED = ("usr/share/doc", "usr/share/locale", "usr/share/man", "var/cache", "var/lib/apt")
+
+DOCKERFILES = {
+    PYTHON: """
+FROM scratch
+ADD root.tar /
+ENV PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
+CMD ["python3"]
+""",
+    PAUSE: f"""
+FROM {PYTHON}
+CMD ["sleep", "infinity"]
+""",
+}
 BOOTSTRAP_TIMEOUT_SECONDS = 900
 
 
 def archive() -> Path:
     """The OCI archive with both images."""
-    inputs = cache.digest(SUITE, *PACKAGES, *UNWANTED, PYTHON, PAUSE)
+    inputs = cache.digest(SUITE, *PACKAGES, *UNWANTED, *DOCKERFILES, *DOCKERFILES.values())
     return cache.entry("base-image", inputs, _build) / "images.tar"
 
 
 def _build(target: Path) -> None:
-    store = target / "store"
-    buildah = Buildah(store)
-    container = buildah.run("from", "scratch")
-    root = Path(buildah.run("mount", container))
-    bootstrap = ["debootstrap", "--variant=minbase", f"--include={','.join(PACKAGES)}", SUITE, str(root)]
-    run(bootstrap, timeout_seconds=BOOTSTRAP_TIMEOUT_SECONDS)
+    with tempfile.TemporaryDirectory(dir=target) as folder:
+        context = Path(folder) / "context"
+        context.mkdir()
+        _bootstrap(Path(folder) / "root", context / "root.tar")
+        buildah = Buildah(Path(folder) / "store")
+        for tag, content in DOCKERFILES.items():
+            (context / "Dockerfile").write_text(content)
+            buildah.build(context / "Dockerfile", context, tag)
+        buildah.write(target / "images.tar", list(DOCKERFILES))
+
+
+def _bootstrap(root: Path, tar: Path) -> None:
+    """Install the packages into an empty folder and pack it."""
+    packages = ["--variant=minbase", f"--include={','.join(PACKAGES)}"]
+    run([*ISOLATED, "debootstrap", *packages, SUITE, str(root)], timeout_seconds=BOOTSTRAP_TIMEOUT_SECONDS)
     for path in UNWANTED:
         shutil.rmtree(root / path)
-    for tag, command in ((PAUSE, "sleep infinity"), (PYTHON, "python3")):
-        buildah.run("config", f"--cmd={command}", container)
-        buildah.run("commit", "--quiet", container, tag)
-    buildah.run("umount", container)
-    buildah.write(target / "images.tar", [PYTHON, PAUSE])
-    buildah.run("rm", container)
-    shutil.rmtree(store)
-    shutil.rmtree(f"{store}-run")
+    run(["tar", "--create", "--file", str(tar), "--directory", str(root), "."])

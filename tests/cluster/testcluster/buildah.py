@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from testcluster.command import run
+from testcluster.command import ISOLATED, run
 
 BUILD_TIMEOUT_SECONDS = 900
 
@@ -28,10 +28,10 @@ class Buildah:
             self.run("tag", image, tag)
 
     def write(self, archive: Path, tags: Sequence[str]) -> None:
-        """Write images to one OCI archive; layers that they share are in it once, and uncompressed."""
+        """Write images to one OCI archive; layers that they share are in it once."""
         with tempfile.TemporaryDirectory(dir=archive.parent) as layout:
             for tag in tags:
-                self.run("push", "--quiet", "--disable-compression", tag, f"oci:{layout}:{tag}")
+                self.run("push", "--quiet", tag, f"oci:{layout}:{tag}")
             with tarfile.open(archive, "w") as tar:
                 for part in ("oci-layout", "index.json", "blobs"):
                     tar.add(Path(layout) / part, part)
@@ -40,5 +40,6 @@ class Buildah:
         """Any buildah command; returns what it printed."""
         # Its short-lived files are found by the store's, so two stores never meet.
         places = [f"--root={self._store}", f"--runroot={self._store}-run"]
-        argv = ["buildah", *places, *args]
-        return run(argv, timeout_seconds=BUILD_TIMEOUT_SECONDS).stdout.strip()
+        return run(
+            [*ISOLATED, "buildah", *places, *args], timeout_seconds=BUILD_TIMEOUT_SECONDS
+        ).stdout.strip()

@@ -67,8 +67,10 @@ class Cluster(Client):
         return Loopback()
 
     def _wait_for_api(self) -> None:
+        self._wait(lambda: self._answers("get", "--raw=/readyz"), "kube-apiserver")
+        self._control_plane.start_controllers(self._credentials)
         # The controller manager makes this account, so both it and the API server are at work.
-        self._wait(lambda: self._answers("get", "serviceaccount", "default"), "kube-apiserver")
+        self._wait(lambda: self._answers("get", "serviceaccount", "default"), "kube-controller-manager")
 
     def _answers(self, *args: str) -> str:
         done = self.kubectl(*args, check=False)

@@ -8,6 +8,12 @@ from testcluster.errors import ClusterError
 
 OUTPUT_SHOWN_CHARACTERS = 3_000
 
+ISOLATED = (
+    *("setpriv", "--pdeathsig=KILL", "--"),
+    *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--"),
+)
+"""Put before a command that mounts things: all it mounts and starts ends with it, or with us. Needs root."""
+
 
 def run(
     argv: Sequence[str],

@@ -27,7 +27,7 @@ def free_ports(count: int) -> list[int]:
 
 
 class ControlPlane:
-    """The four processes, started in order by `start`."""
+    """The four processes: `start` the store and the API server, and once that is ready the controllers."""
 
     def __init__(self, state: State, place: Place, binary: Path) -> None:
         self.api_port, self._etcd_port, self._peer_port = free_ports(3)
@@ -36,9 +36,12 @@ class ControlPlane:
         self._processes: list[Process] = []
 
     def start(self, credentials: Credentials, *, with_node: bool) -> None:
-        """Start all; they find each other without our help."""
+        """Start etcd and the API server, which find each other without our help."""
         self._start("etcd", self._etcd())
         self._start("kube-apiserver", self._api_server(credentials, with_node))
+
+    def start_controllers(self, credentials: Credentials) -> None:
+        """Start the others. The controller manager ends if it finds no API server within ten seconds."""
         self._start("kube-controller-manager", self._controller_manager(credentials))
         self._start("kube-scheduler", _client_flags(credentials, "scheduler"))
 

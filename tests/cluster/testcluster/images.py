@@ -1,5 +1,6 @@
 """The project's two images, built from its own Dockerfiles, and images that tests put on top."""
 
+import functools
 import tempfile
 from pathlib import Path
 
@@ -11,7 +12,7 @@ TAGS = {"engine": "localhost/stanchion-engine:test", "operator": "localhost/stan
 
 
 def archive(name: str) -> Path:
-    """The OCI archive of `engine` or `operator`, built from the sources as they are now."""
+    """The OCI archive of `engine` or `operator`, built from the sources as they were at its first use."""
     return _built() / f"{name}.tar"
 
 
@@ -22,6 +23,7 @@ def build_on_top(folder: Path, tag: str, target: Path) -> None:
     buildah.write(target, [tag])
 
 
+@functools.cache  # a run tests the sources as they were when it began
 def _built() -> Path:
     base = base_image.archive()
     inputs = cache.digest(base.parent.name, DOCKERFILES, wheels.CONSTRAINTS, *wheels.SOURCES)

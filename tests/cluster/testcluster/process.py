@@ -15,7 +15,7 @@ class Process:
         self.log = state.log(name)
         with self.log.open("a") as log:
             self.popen = subprocess.Popen(
-                argv,
+                [*state.launcher, *argv],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -7,7 +7,7 @@ import sys
 from testcluster import clients, network
 
 GO = "go 1.26 or newer"
-API_COMMANDS = {"go": GO, "openssl": "openssl"}
+API_COMMANDS = {"go": GO, "openssl": "openssl", "setpriv": "util-linux"}
 """Command to what to install, for the control plane."""
 
 NODE_COMMANDS = {

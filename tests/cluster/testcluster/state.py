@@ -21,11 +21,15 @@ CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 
 class State:
-    """One cluster's folder: logs, data, credentials."""
+    """One cluster's folder: logs, data, credentials.
+
+    `launcher` is put before every process's command.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.control_group = f"stanchion-{cache.digest(str(root))}"
+        self.launcher: tuple[str, ...] = ()
         self._lock: int | None = None
 
     @classmethod
@@ -38,6 +42,8 @@ class State:
             state = cls(runs / f"{os.getpid()}-{name}")
             state.create()
             state._take_lock()
+        # Without waiting for the next run: a killed run's memory is wanted now.
+        state.launcher = ("setpriv", "--pdeathsig=KILL", "--")
         return state
 
     @property

@@ -3,6 +3,7 @@
 import platform
 import shutil
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -14,7 +15,9 @@ SOURCES = tuple(CHECKOUT / name for name in ("engine", "operator", "crds", "pypr
 """Everything our own wheel is made from."""
 
 CONSTRAINTS = CHECKOUT / "constraints.txt"
-IMAGE_PYTHON = "3.11"
+IMAGE_PYTHON = "3.11.2"
+"""Debian bookworm's. To the last digit, since dependencies hang on it."""
+
 DOWNLOAD_TIMEOUT_SECONDS = 600
 
 
@@ -31,10 +34,17 @@ def _dependencies() -> Path:
     inputs = cache.digest(IMAGE_PYTHON, platform.machine(), *wanted, CONSTRAINTS)
 
     def download(target: Path) -> None:
-        # The image's Python, not the one that runs this: markers and compiled wheels differ.
+        # The image's Python, not the one that runs this: what is needed and how it was compiled differ.
+        # pip judges the former by the running Python, so uv resolves and pip only downloads.
+        python = [f"--python-version={IMAGE_PYTHON}", "--only-binary=:all:"]
+        resolve = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", *python, "-"]
+        pinned = run([*resolve, f"--constraint={CONSTRAINTS}"], input="\n".join(wanted)).stdout
         platforms = [f"--platform={p}_{platform.machine()}" for p in ("manylinux2014", "manylinux_2_28")]
-        for_image = [f"--python-version={IMAGE_PYTHON}", "--only-binary=:all:", *platforms]
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", f"--dest={target}", *for_image]
-        run([*pip, f"--constraint={CONSTRAINTS}", *wanted], timeout_seconds=DOWNLOAD_TIMEOUT_SECONDS)
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *python, *platforms]
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
+            requirements.write(pinned)
+            requirements.flush()
+            fetch = [*pip, f"--dest={target}", f"--requirement={requirements.name}"]
+            run(fetch, timeout_seconds=DOWNLOAD_TIMEOUT_SECONDS)
 
     return cache.entry("wheels", inputs, download)
