@@ -62,9 +62,9 @@ class FakeFleet:
     def _set_ready(self, name: str, *, ready: bool) -> None:
         condition = {"type": "Ready", "status": "True" if ready else "False"}
         patch = {"status": {"phase": "Running", "conditions": [condition]}}
-        self._shop.kubectl(
-            "patch", "pod", name, "--subresource=status", "--type=merge", "--patch", json.dumps(patch)
-        )
+        argv = ["patch", "pod", name, "--subresource=status", "--type=merge", "--patch", json.dumps(patch)]
+        # Unchecked: the pod may have been removed since it was listed.
+        self._shop.cluster.kubectl("--namespace", self._shop.namespace, *argv, check=False)
 
     def _forget(self, alive: set[str]) -> None:
         for raw in self._shop.redis.smembers("processes"):

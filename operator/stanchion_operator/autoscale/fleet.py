@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import redis.asyncio
@@ -72,15 +72,13 @@ class Fleet:
             await placement.server.ask(lambda client: _quiet(client, step.quiet))
         for name, cost in step.costs.items():
             await pods.set_deletion_cost(self._api, Key(POD, target.namespace, name), cost)
-        if step.replicas != sight.replicas:
-            await self._write(target, step.replicas, sight.replicas, force=force)
-        return step
-
-    async def _write(self, target: Key, replicas: int, seen: int, *, force: bool) -> None:
-        """Write the number unless it is no longer the one the step was planned from."""
+        if step.replicas == sight.replicas:
+            return step
         now = await scale.read(self._api, target)
-        if now.replicas == seen:
-            await scale.write(self._api, target, replicas, now.resource_version, force=force)
+        if now.replicas != sight.replicas:  # planned from an older number: look again next tick
+            return replace(step, replicas=sight.replicas)
+        await scale.write(self._api, target, step.replicas, now.resource_version, force=force)
+        return step
 
     async def _pods(
         self, target: Key, workload: Workload, processes: Sequence[ProcessFacts]

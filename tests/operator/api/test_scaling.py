@@ -115,7 +115,7 @@ def test_an_emptied_redis_has_its_config_back_within_a_resync(
 
 def test_another_scaler_is_reported_and_not_fought(shop: Shop, queue: str) -> None:
     shop.policy("imports", scaled_policy(queue, minReplicas=1))
-    until(lambda: shop.exists("deployment", "imports-workers"), timeout_seconds=PATIENCE_SECONDS)
+    shop.wait_for("imports", "ScalingActive", ("True", "ValidMetricFound"))
     shop.policy("imports", scaled_policy(queue, minReplicas=2))
     until(lambda: shop.replicas("imports-workers") == 2, timeout_seconds=PATIENCE_SECONDS)
     shop.kubectl("scale", "deployment", "imports-workers", "--replicas=1")
