@@ -95,6 +95,10 @@ class NodeCluster(Cluster):
 
     _place: Namespaces
 
+    def __init__(self, state: State) -> None:
+        super().__init__(state)
+        self._loaded: set[str] = set()
+
     def start(self) -> None:
         network.set_up(self._place)
         self._containerd = Containerd(self._state, self._place, base_image.PAUSE)
@@ -126,7 +130,9 @@ class NodeCluster(Cluster):
 
     def load_image(self, name: str) -> str:
         """Give pods the project's image `engine` or `operator`; returns its tag."""
-        self._containerd.import_images(images.archive(name))
+        if name not in self._loaded:
+            self._containerd.import_images(images.archive(name))
+            self._loaded.add(name)
         return images.TAGS[name]
 
     def build_image(self, folder: Path, tag: str) -> str:
