@@ -1,6 +1,8 @@
 """The control plane is a real one: what the operator's tests rely on is there."""
 
 import json
+import ssl
+import urllib.request
 
 import pytest
 
@@ -60,6 +62,14 @@ def config_map(name: str) -> dict[str, object]:
 def test_it_carries_the_version_that_was_built(control_plane: Cluster) -> None:
     version = control_plane.kubectl("get", "--raw=/version").stdout
     assert '"gitVersion": "v1.36' in version
+
+
+def test_strict_clients_accept_its_certificate(control_plane: Cluster) -> None:
+    config = json.loads(control_plane.kubeconfig.read_text())["clusters"][0]["cluster"]
+    trusted = ssl.create_default_context(cafile=config["certificate-authority"])
+    trusted.verify_flags |= ssl.VERIFY_X509_STRICT  # the default from Python 3.13 on
+    with urllib.request.urlopen(f"{config['server']}/readyz", context=trusted, timeout=10) as answer:
+        assert answer.read() == b"ok"
 
 
 def test_custom_resources_are_validated_by_cel(control_plane: Cluster) -> None:

@@ -4,7 +4,7 @@ import argparse
 import shlex
 import sys
 
-from testcluster import cache, requirements
+from testcluster import cache, images, requirements
 from testcluster.cluster import Cluster, NodeCluster, prepare
 from testcluster.errors import ClusterError
 from testcluster.state import State
@@ -36,7 +36,7 @@ def _state() -> State:
 
 def _up(*, with_node: bool) -> int:
     if missing := requirements.missing("node" if with_node else "api"):
-        print(f"testcluster: install or be first: {', '.join(missing)}", file=sys.stderr)
+        print(f"testcluster: this machine lacks: {', '.join(missing)}", file=sys.stderr)
         return 2
     _down()
     print("building what the cache lacks (minutes the first time) …", file=sys.stderr)
@@ -46,10 +46,11 @@ def _up(*, with_node: bool) -> int:
     try:
         cluster = NodeCluster(state) if with_node else Cluster(state)
         cluster.start()
+        notes = _notes(cluster)
     except BaseException:
         state.remove()
         raise
-    (state.root / NOTES).write_text(_notes(cluster))
+    (state.root / NOTES).write_text(notes)
     return _status()
 
 
@@ -70,5 +71,10 @@ def _status() -> int:
 
 
 def _notes(cluster: Cluster) -> str:
+    """How a person goes on from here."""
     kubectl = shlex.join(cluster.kubectl_command)
-    return f"export KUBECONFIG={cluster.kubeconfig}\n{kubectl} get all --all-namespaces\n"
+    lines = [f"export KUBECONFIG={cluster.kubeconfig}", f"{kubectl} get all --all-namespaces"]
+    if isinstance(cluster, NodeCluster):
+        tags = [cluster.load_image(name) for name in images.TAGS]
+        lines.append(f"# imagePullPolicy: Never finds {', '.join([cluster.python_image, *tags])}")
+    return "\n".join(lines) + "\n"

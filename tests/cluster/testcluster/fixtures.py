@@ -20,6 +20,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     wanted = {name for item in session.items for name in getattr(item, "fixturenames", ())}
     if session.config.option.collectonly or not wanted & {"control_plane", "node_cluster"}:
         return
+    if reporter := session.config.pluginmanager.get_plugin("terminalreporter"):
+        reporter.write_line("building what the test cluster's cache lacks (minutes the first time) …")
     try:
         prepare(with_node="node_cluster" in wanted)
     except ClusterError as error:
