@@ -22,10 +22,18 @@ START_SECONDS = 30.0
 
 
 class Worker:
-    """`stanchion worker` as a process. Its stderr is in `log`. Use as a context manager."""
+    """`stanchion worker` as a process. Its stderr is in `log`. Use as a context manager.
+
+    `watched_at`: where Redis is seen from here, when the worker reaches it through something else.
+    """
 
     def __init__(
-        self, redis_url: str, folder: Path, *flags: str, queues: tuple[str, ...] = ("mail",)
+        self,
+        redis_url: str,
+        folder: Path,
+        *flags: str,
+        queues: tuple[str, ...] = ("mail",),
+        watched_at: str | None = None,
     ) -> None:
         self.log = folder / f"worker-{len(list(folder.glob('worker-*')))}.log"
         command = [sys.executable, "-m", "stanchion", "worker", APP]
@@ -39,7 +47,7 @@ class Worker:
                 stdout=log,
                 stderr=log,
             )
-        self._client: Any = redis.Redis.from_url(redis_url)
+        self._client: Any = redis.Redis.from_url(watched_at or redis_url)
 
     def __enter__(self) -> Worker:
         until(lambda: self.identity, timeout_seconds=START_SECONDS)
