@@ -8,6 +8,7 @@ The watcher is this file run as a script; it imports nothing of ours.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -45,15 +46,18 @@ class Leash:
     def close(self) -> None:
         """Let go. Returns when everything held has ended; at once if nothing was."""
         if self._watcher.stdin is not None and not self._watcher.stdin.closed:
-            self._watcher.stdin.close()
+            with contextlib.suppress(BrokenPipeError):
+                self._watcher.stdin.close()
             self._watcher.wait()
 
     def _tell(self, line: str) -> None:
         pipe = self._watcher.stdin
         if pipe is None or pipe.closed:
             raise RuntimeError("the leash is closed")
-        pipe.write(f"{line}\n".encode())
-        pipe.flush()
+        # A watcher that somebody killed must not stop the run: it is a second line, behind our own clean-up.
+        with contextlib.suppress(BrokenPipeError):
+            pipe.write(f"{line}\n".encode())
+            pipe.flush()
 
 
 def watch(pipe: IO[str], grace_seconds: float) -> None:

@@ -27,6 +27,7 @@ from stanchion.dev.reload import changes
 from stanchion.dev.screen import Screen
 from stanchion.dev.status import RunStatus
 from stanchion.errors import StanchionError
+from stanchion.store import connection
 
 MANAGED_BY = "dev"
 IDLE_SECONDS = 3.0
@@ -72,8 +73,11 @@ class Runner:
         self._stop = asyncio.Event()
         self._stop_now = asyncio.Event()
 
-    async def run(self, declared: Declaration) -> None:
-        """Run until told to stop, or until idle. Raises CommandError if the config cannot be applied."""
+    async def run(self, declared: Declaration) -> bool:
+        """Run until told to stop, or until idle; then drain. False if a second signal cut the drain short.
+
+        Raises CommandError if the config cannot be applied, StanchionError if our own Redis ends.
+        """
         self._hear_signals()
         await self._obey(declared)
         code = Path.cwd()
@@ -83,6 +87,7 @@ class Runner:
         finally:
             reloading.cancel()
             await self._end()
+        return not self._stop_now.is_set()
 
     def _hear_signals(self) -> None:
         loop = asyncio.get_running_loop()
@@ -129,17 +134,24 @@ class Runner:
 
     async def _reload(self, code: Path) -> None:
         """Obey changed manifests, restart workers on changed code; keep the last good set on an error."""
-        async for changed in changes(self._options.paths, code):
-            if changed.manifests:
-                try:
-                    await self._obey(declaration.read(self._options.paths, self._options.app))
-                except StanchionError as error:
-                    self._screen.tell("reload", f"{error}; the last good set stays", alarming=True)
-                else:
-                    self._screen.tell("reload", "the manifests changed and are obeyed")
-            if changed.code:
-                self._screen.tell("reload", "code changed: the workers are replaced")
-                await self._replace_workers()
+        try:
+            async for changed in changes(self._options.paths, code):
+                if changed.manifests:
+                    await self._obey_again()
+                if changed.code:
+                    self._screen.tell("reload", "code changed: the workers are replaced")
+                    await self._replace_workers()
+        except (OSError, RuntimeError) as error:  # the folder is gone, or the system has no watches left
+            self._screen.tell("reload", f"changes are no longer seen: {error}", alarming=True)
+
+    async def _obey_again(self) -> None:
+        try:
+            with connection.readable_errors(self._options.redis_url):
+                await self._obey(declaration.read(self._options.paths, self._options.app))
+        except StanchionError as error:
+            self._screen.tell("reload", f"{error}; the last good set stays", alarming=True)
+        else:
+            self._screen.tell("reload", "the manifests changed and are obeyed")
 
     async def _replace_workers(self) -> None:
         for group in self._groups.values():

@@ -37,7 +37,7 @@ class Leftovers:
 
 
 def run(options: RunOptions, *, live: bool) -> int:
-    """Returns the exit code: 1 if `options.once` and jobs failed. Raises StanchionError."""
+    """The exit code: 1 if jobs were cut short, or failed with `options.once`. Raises StanchionError."""
     declared = declaration.read(options.paths, options.app)
     options.groups(declared)  # whatever does not fit is refused before anything starts
     leash = Leash()
@@ -60,7 +60,12 @@ async def _run(
 ) -> int:
     async with connection.connect_async(options.redis_url, name="stanchion-dev") as client:
         before = await _leftovers(client)
-        await Runner(options, client, leash, screen, check_redis).run(declared)
+        drained = await Runner(options, client, leash, screen, check_redis).run(declared)
+        if not drained:
+            screen.tell(
+                "stopped", "workers were killed; their jobs come back at the next start", alarming=True
+            )
+            return 1
         if not options.once:
             return 0
         after = await _leftovers(client)

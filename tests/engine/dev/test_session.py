@@ -16,6 +16,7 @@ from stanchion.store import connection, keys
 from waiting import is_running, until
 
 APP = """
+import time
 import stanchion
 from stanchion.store import connection
 app = stanchion.App()
@@ -23,6 +24,11 @@ app = stanchion.App()
 @app.job(queue="mail")
 def welcome(user: int) -> None:
     connection.connect(app.settings.redis_url).sadd("welcomed", user)
+
+@app.job(queue="mail")
+def endless() -> None:
+    connection.connect(app.settings.redis_url).sadd("welcomed", "endless")
+    time.sleep(600)
 
 @app.job(queue="mail", retries=0)
 def broken() -> None:
@@ -187,6 +193,52 @@ def test_a_change_is_obeyed_and_a_bad_one_leaves_the_last_good_set(
     dev.line_with("are obeyed")
     with connection.connect(redis_url) as client:
         assert client.hget(keys.config("queue", "mail"), "latencyTargetSeconds") == b"8"
+    dev.process.send_signal(signal.SIGTERM)
+    assert dev.end() == 0
+
+
+@pytest.mark.redis
+def test_changed_code_replaces_the_workers(folder: Path, redis_url: str, devs: list[Dev]) -> None:
+    dev = Dev(folder, "mail.yaml", "--redis-url", redis_url)
+    devs.append(dev)
+    old = worker_pid(redis_url)
+    (folder / "shopjobs.py").write_text(APP.replace('"welcomed", user', '"welcomed", f"new {user}"'))
+    dev.line_with("code changed")
+    until(lambda: not is_running(old), timeout_seconds=PATIENCE_SECONDS)
+    App(redis_url).enqueue("welcome", [7], queue="mail")
+    with connection.connect(redis_url) as client:
+        until(lambda: client.sismember("welcomed", "new 7"), timeout_seconds=PATIENCE_SECONDS)
+    dev.process.send_signal(signal.SIGTERM)
+    assert dev.end() == 0
+
+
+@pytest.mark.redis
+def test_a_second_ctrl_c_stops_at_once_and_says_so(folder: Path, redis_url: str, devs: list[Dev]) -> None:
+    dev = Dev(folder, "mail.yaml", "--redis-url", redis_url)
+    devs.append(dev)
+    worker = worker_pid(redis_url)
+    App(redis_url).enqueue("endless", queue="mail")
+    with connection.connect(redis_url) as client:
+        until(lambda: client.sismember("welcomed", "endless"), timeout_seconds=PATIENCE_SECONDS)
+    dev.process.send_signal(signal.SIGINT)
+    until(lambda: "told to stop" in dev.errors.read_text())
+    assert dev.process.poll() is None
+    dev.process.send_signal(signal.SIGINT)
+    assert dev.end() == 1
+    assert not is_running(worker)
+
+
+@pytest.mark.redis
+def test_somebody_elses_worker_runs_with_the_redis_in_its_environment(
+    folder: Path, redis_url: str, devs: list[Dev]
+) -> None:
+    command = "sh -c 'echo stranger on $REDIS_URL; exec sleep 600'"
+    dev = Dev(folder, "mail.yaml", "--redis-url", redis_url, "--exec", f"mail={command}")
+    devs.append(dev)
+    until(
+        lambda: f"mail-1 | stranger on {redis_url}" in dev.errors.read_text(),
+        timeout_seconds=PATIENCE_SECONDS,
+    )
     dev.process.send_signal(signal.SIGTERM)
     assert dev.end() == 0
 

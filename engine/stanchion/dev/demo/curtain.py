@@ -87,5 +87,5 @@ class PlainCurtain:
             print(*map(line, scene.sides), sep="\n", flush=True)
 
     def close_with(self, ending: RenderableType) -> None:
-        print(flush=True)
+        sys.stdout.flush()
         self._console.print(ending)

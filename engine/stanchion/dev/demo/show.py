@@ -60,7 +60,7 @@ def run(*, live: bool) -> int:
             curtain_for(live=live) as curtain,
         ):
             gated, plain = asyncio.run(_perform(server.url, leash, curtain))
-            curtain.close_with(Stack(receipt((gated, plain)), Text(EXPLANATION, style=MUTED)))
+            curtain.close_with(Stack(Text(), receipt((gated, plain)), Text(), Text(EXPLANATION, style=MUTED)))
     finally:
         leash.close()
     return 1 if gated.count.missing else 0

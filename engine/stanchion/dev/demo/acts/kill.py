@@ -31,3 +31,7 @@ async def play(stage: Stage) -> None:
     await stage.settled(
         stage.plain, quiet_seconds=PLAIN_QUIET_SECONDS, timeout_seconds=SETTLE_TIMEOUT_SECONDS
     )
+    gated, plain = (side.count for side in stage.readings)
+    stage.add(
+        f"Gated: {gated.ran:,} of {gated.pushed:,} jobs have run. Plain: {plain.ran:,} of {plain.pushed:,}."
+    )
