@@ -35,22 +35,22 @@ Rows = list[tuple[str, ...]]
 
 
 def commands() -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Every command of `stanchion`, and every verb of a command that has verbs."""
+    """Every command of `stanchion`; of one that has verbs, every verb."""
     for name in COMMANDS:
         parser = argparse.ArgumentParser(prog=f"stanchion {name}")
         import_module(f"stanchion.cli.{name}").add_arguments(parser)
-        yield name, parser
-        for action in parser._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                for verb, verb_parser in action.choices.items():
-                    yield f"{name}.{verb}", verb_parser
+        verbs = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+        if not verbs:
+            yield name, parser
+        for action in verbs:
+            yield from ((f"{name}.{verb}", verb_parser) for verb, verb_parser in action.choices.items())
 
 
 def flag_rows(parser: argparse.ArgumentParser) -> Rows:
     """One row an argument: how it is written, and its help."""
     rows: Rows = [("argument", "meaning")]
     for action in parser._actions:
-        if isinstance(action, (argparse._HelpAction, argparse._SubParsersAction)):
+        if isinstance(action, argparse._HelpAction):
             continue
         names = ", ".join(action.option_strings) or str(action.metavar or action.dest)
         value = ""
