@@ -35,6 +35,8 @@ class WorkerCommand:
     arguments: tuple[str, ...]
     variables: Mapping[str, str] = field(default_factory=dict)
     drain_timeout_seconds: float = 25.0
+    beats: bool = True
+    """It registers in Redis under its process id once it takes jobs; a stranger's worker may not."""
 
 
 @dataclass(slots=True, eq=False)

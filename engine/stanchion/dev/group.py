@@ -110,8 +110,8 @@ def _group(
     workers = policy.workers or Workers()
     variables, notices = _variables(policy, workers)
     variables |= {"STANCHION_REDIS_URL": redis_url, "REDIS_URL": redis_url, "PYTHONUNBUFFERED": "1"}
-    own_app = app or workers.app
-    if policy.queue in commands:
+    own_app, is_strangers = app or workers.app, policy.queue in commands
+    if is_strangers:
         arguments = tuple(commands[policy.queue])
     elif own_app is not None:
         arguments = _arguments(own_app, workers, (policy, *riders))
@@ -120,7 +120,8 @@ def _group(
         return Group(policy, riders, None, notices)
     if policy.effective_autoscaling.schedules or policy.effective_autoscaling.dependencies:
         notices += (f"{policy.owner.key}: schedules and dependencies apply in a cluster only",)
-    return Group(policy, riders, WorkerCommand(arguments, variables, workers.drain_timeout_seconds), notices)
+    command = WorkerCommand(arguments, variables, workers.drain_timeout_seconds, beats=not is_strangers)
+    return Group(policy, riders, command, notices)
 
 
 def _arguments(app: str, workers: Workers, served: Sequence[QueuePolicy]) -> tuple[str, ...]:

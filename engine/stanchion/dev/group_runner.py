@@ -136,7 +136,7 @@ class GroupRunner:
         return QueueStatus(
             queue=queue,
             target_seconds=target_seconds,
-            running=fleet.running if fleet else 0,
+            running=self._running(),
             wanted=fleet.wanted if fleet else 0,
             draining=fleet.draining if fleet else 0,
             age_seconds=facts.oldest_age_seconds if facts else None,
@@ -147,6 +147,14 @@ class GroupRunner:
             reason=self._reason,
             rides_on=self.group.policy.queue if index else "",
         )
+
+    def _running(self) -> int:
+        """Workers that take jobs: those that have registered, where the command does so."""
+        if self.fleet is None:
+            return 0
+        if self._facts is None or not self.fleet.command.beats:
+            return self.fleet.running
+        return len(self._busy_by_pid().keys() & set(self.fleet.pids))
 
     def _finished_per_second(self, index: int) -> float | None:
         """Attempts that ended per second over the last looks; None right after the start or a flush."""

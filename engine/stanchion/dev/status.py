@@ -13,7 +13,7 @@ class QueueStatus:
     queue: str
     target_seconds: float
     running: int
-    """Workers that take jobs."""
+    """Workers that take jobs; one that still starts is not counted."""
     wanted: int
     draining: int = 0
     age_seconds: float | None = None

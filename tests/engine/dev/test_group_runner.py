@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import socket
 import sys
 import time
 from collections.abc import Iterator
@@ -85,7 +87,7 @@ async def test_with_redis_away_the_number_holds_and_the_figures_are_unknown(leas
         await runner.tick()
         assert (fleet.wanted, said) == (3, [])
         (row,) = runner.statuses()
-        assert (row.age_seconds, row.waiting, row.running) == (None, None, 3)
+        assert (row.age_seconds, row.waiting, row.running) == (None, None, 3)  # as far as we know
         assert row.reason.startswith("held: Redis cannot be read")
         await fleet.kill()
 
@@ -98,6 +100,20 @@ async def test_a_manual_number_is_kept_whatever_waits(aredis: redis.asyncio.Redi
     await backlog(aredis, "imports", 5000)
     await runner.tick()
     assert fleet.running == 2
+    await fleet.kill()
+
+
+async def test_a_worker_counts_as_running_once_it_has_registered(
+    aredis: redis.asyncio.Redis, leash: Leash
+) -> None:
+    runner, fleet, _ = group_runner(aredis, leash, policy("imports", workers={"image": "i", "app": "a:b"}))
+    await runner.tick()
+    assert [(row.running, row.wanted) for row in runner.statuses()] == [(0, 1)]
+    info = {"hostname": socket.gethostname(), "pid": fleet.pids[0], "queues": ["imports"], "concurrency": 10}
+    await aredis.sadd(keys.PROCESSES, "one")
+    await aredis.hset(keys.process("one"), "info", json.dumps(info))
+    await runner.tick()
+    assert [(row.running, row.wanted) for row in runner.statuses()] == [(1, 1)]
     await fleet.kill()
 
 
