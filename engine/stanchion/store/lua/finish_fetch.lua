@@ -13,15 +13,16 @@
 -- ARGV[3]  slots free
 -- ARGV[4]  queues, ARGV[5] outcomes
 -- ARGV[6…] per queue: name, '1' if its policy pauses it
---          then per outcome: token, kind (done | retry | dead | discard), jid, payload, score,
---          oldest score kept in dead, members kept in dead, index of the counters key,
---          index of the runtime key (0: none), runtime bucket, milliseconds, '1' if the attempt failed
+--          then per outcome: jid, payload, and in one text, parted by spaces: token, kind (done |
+--          retry | dead | discard), score, oldest score kept in dead, members kept in dead, index of
+--          the counters key, index of the runtime key (0: none), bucket, milliseconds, 1 if it failed
 -- Returns  {status, answers, jobs, paused queues, jobs left ready}
 --          status   OK | REPEAT | STALE | FENCED | RECONFIG; the last three wrote nothing
 --          answers  one letter an outcome: r recorded, l lease lost, e refused by Redis, lease kept
 --          jobs     token, lease value, token, lease value, …
 
-local FIRST_QUEUE_KEY, FIRST_QUEUE_ARG, OUTCOME_ARGS = 12, 6, 12
+local FIRST_QUEUE_KEY, FIRST_QUEUE_ARG, OUTCOME_ARGS = 12, 6, 3
+local OUTCOME = '^' .. string.rep('(%S+) ', 9) .. '(%S+)$'
 local DAY_STAT_TTL_SECONDS = 5 * 365 * 24 * 3600
 
 local number, known_epoch, free = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
@@ -135,14 +136,18 @@ local function finish(outcome)
   return 'r'
 end
 
+local function outcome_at(at)
+  local one = {jid = ARGV[at], payload = ARGV[at + 1]}
+  local counters, runtime, failed
+  one.token, one.kind, one.score, one.oldest, one.most, counters, runtime, one.bucket, one.ms, failed =
+    string.match(ARGV[at + 2], OUTCOME)
+  one.counters, one.runtime, one.failed = KEYS[tonumber(counters)], KEYS[tonumber(runtime)], failed == '1'
+  return one
+end
+
 local letters = {}
 for i = 0, outcome_count - 1 do
-  local at = FIRST_QUEUE_ARG + 2 * queue_count + OUTCOME_ARGS * i
-  letters[i + 1] = finish({
-    token = ARGV[at], kind = ARGV[at + 1], jid = ARGV[at + 2], payload = ARGV[at + 3], score = ARGV[at + 4],
-    oldest = ARGV[at + 5], most = tonumber(ARGV[at + 6]), counters = KEYS[tonumber(ARGV[at + 7])],
-    runtime = KEYS[tonumber(ARGV[at + 8])], bucket = ARGV[at + 9], ms = ARGV[at + 10],
-    failed = ARGV[at + 11] == '1'})
+  letters[i + 1] = finish(outcome_at(FIRST_QUEUE_ARG + 2 * queue_count + OUTCOME_ARGS * i))
 end
 if processed > 0 then
   redis.call('INCRBY', KEYS[8], processed)
