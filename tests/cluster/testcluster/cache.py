@@ -8,12 +8,15 @@ import fcntl
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 KEPT_PER_KIND = 4
 """Older entries of a kind are removed when a new one is built: image sets grow with every source change."""
+KEPT_SECONDS = 3_600
+"""But none that a run may still be using."""
 
 
 def folder() -> Path:
@@ -73,4 +76,5 @@ def locked(path: Path) -> Iterator[None]:
 def _forget_old(kind: Path) -> None:
     entries = [e for e in kind.iterdir() if not e.name.startswith(".")]
     for old in sorted(entries, key=lambda e: e.stat().st_mtime)[:-KEPT_PER_KIND]:
-        shutil.rmtree(old)
+        if time.time() - old.stat().st_mtime > KEPT_SECONDS:
+            shutil.rmtree(old)
