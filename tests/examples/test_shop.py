@@ -52,3 +52,18 @@ def test_a_producer_for_ruby_needs_no_code_of_the_job(redis_url: str, redis_clie
     [job] = payloads(redis_client, "imports")
     assert (job.name, job.args) == ("ImportCatalog", [7, [1, 2, 3]])
     assert printed == f"enqueued {job.jid}\n"
+
+
+@pytest.mark.redis
+def test_the_local_runner_works_the_shop_off(redis_url: str, redis_client: redis.Redis) -> None:
+    run(sys.executable, "-m", "shop.enqueue", "20", redis_url=redis_url)
+    dev = (sys.executable, "-m", "stanchion", "dev", "shop/queues.yaml", "--redis-url", redis_url)
+    run(*dev, "--no-live", "--once", redis_url=redis_url)
+    for queue, jobs in (("imports", 20), ("mail", 1)):
+        assert redis_client.hget(keys.counters(queue), "done") == str(jobs).encode()
+
+
+def test_the_manifests_fit_the_code() -> None:
+    argv = [sys.executable, "-m", "stanchion", "check", "shop/queues.yaml", "--app", "shop.jobs:app"]
+    done = subprocess.run(argv, cwd=EXAMPLES, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "shop/queues.yaml: ok, 2 QueuePolicy\n"), done.stderr
