@@ -76,13 +76,13 @@ def step(
         return _decide_blind(state, spec, current_replicas, now)
     state = _with_samples(state, spec, facts, riders)
     own, total = _demand(state, spec, facts, riders, current_replicas)
+    idle = facts.idle and all(rider.facts.idle for rider in riders)
+    wanted = max(total.replicas, 0 if idle else 1)
     if _bounded(current_replicas, spec) != current_replicas:
         decision = _correct(spec, current_replicas, own, total)
     else:
-        idle = facts.idle and all(rider.facts.idle for rider in riders)
-        wanted = max(total.replicas, 0 if idle else 1)
         decision = _limited(state, spec, wanted, current_replicas, own, total, now)
-        state = _with_recommendation(state, spec, wanted, now)
+    state = _with_recommendation(state, spec, wanted, now)
     return _with_event(state, spec, decision, now), decision
 
 
@@ -136,6 +136,8 @@ def _decide_blind(
     if fallback is not None and waited_seconds >= spec.fallback_after_seconds:
         desired = _bounded(max(decision.desired, fallback), spec)
         decision = replace(decision, desired=desired, reason=explanation.fallback(desired, waited_seconds))
+    # What was held counts as wanted: the first look after an outage knows no rate and must not scale in.
+    state = _with_recommendation(state, spec, decision.desired, now)
     return _with_event(state, spec, decision, now), decision
 
 

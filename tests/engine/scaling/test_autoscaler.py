@@ -123,6 +123,13 @@ def test_without_facts_the_number_holds() -> None:
     assert (last.estimate, last.demand) == (None, None)
 
 
+def test_after_an_outage_scale_in_waits_a_full_window() -> None:
+    decisions = run(SPEC, [backlog(0), *[None] * 60, *[backlog(0)] * 26], current=8)
+    desired = [decision.desired for decision in decisions]
+    assert desired[:84] == [8] * 84
+    assert desired[-1] == 1
+
+
 @pytest.mark.parametrize(("current", "expected"), [(0, 4), (2, 4), (9, 9)])
 def test_a_fallback_raises_but_never_lowers_and_starts_by_duration(current: int, expected: int) -> None:
     spec = replace(TO_ZERO, fallback_replicas=4, fallback_after_seconds=180)
