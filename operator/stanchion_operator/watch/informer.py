@@ -30,6 +30,8 @@ async def run(settings: OperatorSettings, cache: Cache, changed: Changed, stop: 
     await kopf.operator(
         registry=_registry(cache, changed),
         settings=_kopf_settings(settings),
+        # Stated, because kopf's own guess asks for a user name, and an image's user is a bare number.
+        identity=settings.identity,  # type: ignore[arg-type]
         standalone=True,
         clusterwide=settings.cluster_wide,
         namespaces=settings.namespaces,
