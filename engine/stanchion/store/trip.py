@@ -95,10 +95,8 @@ class Leased:
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """A planned trip: `number` and the exact call."""
+    """A planned trip: the exact call, to be sent until it is answered."""
 
-    number: int
-    ended: tuple[Ended, ...]
     keys: tuple[Key, ...] = field(repr=False)
     args: tuple[Argument, ...] = field(repr=False)
 
@@ -152,7 +150,7 @@ def plan(
                 names.append(key)
                 positions[key] = len(names)
         args += _outcome(one, positions[counters], positions[runtime] if one.job_name else 0)
-    return Trip(number, tuple(ended), tuple(names), tuple(args))
+    return Trip(tuple(names), tuple(args))
 
 
 def _outcome(one: Ended, counters: int, runtime: int) -> tuple[Argument, ...]:

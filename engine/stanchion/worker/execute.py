@@ -12,7 +12,7 @@ import functools
 import inspect
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import Any
@@ -72,7 +72,7 @@ class Executor:
             if self._is_stopping():
                 raise
             return error  # the job cancelled itself: a failure like any other
-        except (Exception, SystemExit) as error:
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
             return error
         return None
 
@@ -88,7 +88,7 @@ class Executor:
             if definition.is_async:
                 await definition.function(*args, **kwargs)
                 return
-            call = functools.partial(definition.function, *args, **kwargs)
+            call = functools.partial(_in_thread, definition.function, args, kwargs)
             context = contextvars.copy_context()
             result = await asyncio.get_running_loop().run_in_executor(self._threads, context.run, call)
             if inspect.isawaitable(result):
@@ -130,6 +130,14 @@ class Executor:
             dead_oldest=outcome.at_seconds - limits.retention_seconds,
             dead_jobs=limits.max_jobs,
         )
+
+
+def _in_thread(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> object:
+    """A future cannot carry StopIteration: the job would never end."""
+    try:
+        return function(*args, **kwargs)
+    except StopIteration as error:
+        raise RuntimeError("the job raised StopIteration") from error
 
 
 def dead_limits(config: ConfigCache) -> DeadLimits:

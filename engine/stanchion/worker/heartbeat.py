@@ -121,7 +121,7 @@ def process_record(
     the one in `info`, 6 and 7 the reverse, and 8.0.9 falls over without `capsules`: all are written.
     """
     hostname, pid, _ = identity.rsplit(":", 2)
-    mode = {"strict": "strict", "weighted": "weighted", "random": "random"}[options.queue_order]
+    mode = options.queue_order
     shown = {queue.name: 0 if mode == "strict" else queue.weight for queue in options.queues}
     threads = options.concurrency * options.processes
     info = {

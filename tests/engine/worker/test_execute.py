@@ -1,0 +1,150 @@
+"""One job, run to its end in this process: every way it may end becomes an outcome, and nothing escapes."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+from typing import Any
+
+import pytest
+
+import stanchion
+from stanchion.app import App
+from stanchion.gate.config import ConfigCache, ConfigView
+from stanchion.policy.owner import Owner
+from stanchion.policy.queue_policy import DeadLimits, QueueConfig
+from stanchion.store.trip import Ended, Kind, Leased
+from stanchion.worker.execute import UNKNOWN, Executor, dead_limits
+
+app = App("redis://127.0.0.1:1/0")
+seen: list[Any] = []
+ERRORS = {"exit": SystemExit, "interrupt": KeyboardInterrupt, "stop": StopIteration, "value": ValueError}
+
+
+@app.job()
+async def on_the_loop(value: int, *, extra: int) -> None:
+    seen.append((value, extra, stanchion.current_job().attempt))
+
+
+@app.job()
+def in_a_thread(value: int) -> None:
+    current = stanchion.current_job()
+    seen.append((value, current.jid, current.queue, current.tenant, current.stopping))
+
+
+@app.job(retries=2)
+def raises(what: str) -> None:
+    raise {"exit": SystemExit, "interrupt": KeyboardInterrupt, "stop": StopIteration, "value": ValueError}[
+        what
+    ]
+
+
+@app.job()
+async def waits() -> None:
+    await asyncio.sleep(60)
+
+
+class Switch:
+    """Whether the worker stops."""
+
+    is_stopping = False
+
+    def __call__(self) -> bool:
+        return self.is_stopping
+
+
+@pytest.fixture
+def stopping() -> Switch:
+    seen.clear()
+    return Switch()
+
+
+@pytest.fixture
+def config() -> ConfigCache:
+    return ConfigCache()
+
+
+@pytest.fixture
+def executor(stopping: Switch, config: ConfigCache) -> Iterator[Executor]:
+    with ThreadPoolExecutor(1) as threads:
+        yield Executor(app.registry, config, threads, stopping, Random(1))
+
+
+def leased(name: str, args: list[Any], **fields: Any) -> Leased:
+    payload = {"class": name, "jid": "j1", "queue": "default", "args": args, "retry": True, **fields}
+    return Leased("3.1", "mail", json.dumps(payload).encode())
+
+
+def policy(**fields: Any) -> QueueConfig:
+    return QueueConfig(Owner("shop", "mail"), "mail", **fields)
+
+
+def error_of(ended: Ended) -> str:
+    return str(json.loads(ended.payload)["error_class"])
+
+
+async def test_runs_both_kinds_with_their_arguments(executor: Executor) -> None:
+    ended = await executor.run(leased("on_the_loop", [7, {"extra": 1}], retry_count=1))
+    assert (ended.kind, ended.failed, ended.job_name, ended.queue) == (
+        Kind.DONE,
+        False,
+        "on_the_loop",
+        "mail",
+    )
+    await executor.run(leased("in_a_thread", [8], tenant="acme"))
+    assert seen == [(7, 1, 3), (8, "j1", "default", "acme", False)]
+
+
+@pytest.mark.parametrize(
+    ("what", "error"),
+    [
+        ("value", "ValueError"),
+        ("exit", "SystemExit"),
+        ("interrupt", "KeyboardInterrupt"),
+        ("stop", "RuntimeError"),
+        ("no such word", "KeyError"),
+    ],
+)
+async def test_whatever_a_job_raises_is_its_failure(what: str, error: str, executor: Executor) -> None:
+    ended = await asyncio.wait_for(executor.run(leased("raises", [what])), 5)
+    assert (ended.kind, ended.failed, error_of(ended)) == (Kind.RETRY, True, error)
+
+
+async def test_an_unknown_job_is_counted_under_one_name(executor: Executor) -> None:
+    """Names that nobody registered are unbounded: they are no label."""
+    ended = await executor.run(leased("NoSuchJob", []))
+    assert (ended.job_name, error_of(ended)) == (UNKNOWN, "stanchion.errors.UnknownJob")
+
+
+async def test_bytes_that_are_no_job_go_to_dead_and_count_for_no_job(executor: Executor) -> None:
+    ended = await executor.run(Leased("3.1", "mail", b"{no json"))
+    assert (ended.kind, ended.payload, ended.job_name) == (Kind.DEAD, b"{no json", "")
+
+
+async def test_a_stop_leaves_a_job_without_an_outcome(executor: Executor, stopping: Switch) -> None:
+    task = asyncio.ensure_future(executor.run(leased("waits", [])))
+    await asyncio.sleep(0)
+    stopping.is_stopping = True
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_the_policys_retries_and_dead_limits_bind(executor: Executor, config: ConfigCache) -> None:
+    queues = {
+        "mail": policy(max_retries=0, dead=DeadLimits(100, 60)),
+        "other": policy(dead=DeadLimits(50, 600)),
+    }
+    config.view = ConfigView("1", queues)
+    ended = await executor.run(leased("raises", ["value"], retry=2))
+    assert ended.kind is Kind.DEAD
+    assert (ended.dead_jobs, round(ended.score - ended.dead_oldest)) == (100, 600)
+
+
+def test_the_largest_dead_limits_win(config: ConfigCache) -> None:
+    assert dead_limits(config) == DeadLimits()
+    config.view = ConfigView("1", {"a": policy(), "b": policy(dead=DeadLimits(5, 7))})
+    assert dead_limits(config) == DeadLimits(5, 7)
