@@ -67,4 +67,4 @@ class OperatorProcess:
     def __exit__(self, *_: object) -> None:
         assert self._process is not None
         if self._process.poll() is None:
-            self.stop(signal.SIGKILL)
+            self.stop()  # gently, so that the next one need not wait for the Lease to lapse

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,11 +53,18 @@ def pod_template(
             "containers": [_container(workers, queues, redis)],
         },
     }
-    over = overlay(template, workers.template or {})
+    laid: dict[str, Any] = overlay(template, workers.template or {})
+    spec = dict(laid["spec"])
     for field in ("containers", "initContainers"):
-        for container in over["spec"].get(field, ()):
-            container["securityContext"] = overlay(HARDENED, container.get("securityContext") or {})
-    return dict(over)
+        if field in spec:
+            spec[field] = [_hardened(container) for container in spec[field]]
+    return {**laid, "spec": spec}
+
+
+def _hardened(container: Mapping[str, Any]) -> dict[str, Any]:
+    """A container of the overlay's, too, must be admitted; what it states itself has been checked."""
+    context = overlay(HARDENED, container.get("securityContext") or {})
+    return {**container, "securityContext": context}
 
 
 SPREAD_OVER = ("kubernetes.io/hostname", "topology.kubernetes.io/zone")

@@ -26,9 +26,9 @@ def crds(control_plane: Cluster) -> Cluster:
     return control_plane
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def operator(crds: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OperatorProcess]:
-    """The operator most tests share: cluster-wide, in namespace default."""
+    """The operator that the tests of one file share: cluster-wide, in namespace default."""
     log = tmp_path_factory.mktemp("operator") / "log"
     with OperatorProcess(crds.kubeconfig, log) as process:
         until(process.is_leading, timeout_seconds=PATIENCE_SECONDS)
