@@ -119,7 +119,7 @@ class Operator:
             self._declared, self._servers, self._writer, workers, cleanup, self._placements
         )
         kinds: dict[str, Kind] = {QUEUE_POLICY: queue_policies, LOCK_POLICY: rules, TENANT_BUDGET: rules}
-        return Reconciler(api, self._cache, events, kinds, settings.resync_seconds, self._queue.fail)
+        return Reconciler(api, self._cache, events, kinds, settings.resync_seconds)
 
     def _changed(self, key: Key, before: Json | None, after: Json | None) -> None:
         """An event: the key it concerns, and whoever depends on it, must be looked at."""

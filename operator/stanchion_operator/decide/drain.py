@@ -82,8 +82,10 @@ def plan(wanted: int, replicas: int, pods: Sequence[PodFacts], *, rolling: bool,
     if rolling:
         return Drain(replicas, holding="a rollout is under way")
     victims = _victims(pods, replicas - wanted)
-    gone = [pod for pod in victims if pod.never_worked or _drained(pod, ours)]
-    in_danger = [pod.name for pod in pods if not pod.ready and pod not in gone]
+    drained = [pod for pod in victims if _drained(pod, ours)]
+    gone = [pod for pod in victims if pod.never_worked or pod in drained]
+    # Among pods that have nothing to lose it does not matter which one goes.
+    in_danger = [pod.name for pod in pods if not pod.ready and pod not in gone and (pod.processes or drained)]
     orders = tuple(process.identity for pod in victims for process in pod.processes if not process.quiet)
     if in_danger:
         return Drain(replicas, orders, holding=f"{', '.join(sorted(in_danger))} would be removed unready")

@@ -7,30 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stanchion.policy.autoscaling import Autoscaling
 from stanchion.policy.queue_policy import QueuePolicy
 from stanchion_operator.decide.conditions import Condition
 
 EFFECTIVE = "Effective"
 
 
-def unsupported(policy: QueuePolicy) -> list[str]:
-    """The fields of a QueuePolicy that are accepted, stored and not acted on."""
+def unsupported(policy: QueuePolicy, *, may_delete: bool) -> list[str]:
+    """The fields of a QueuePolicy that are accepted, stored and not acted on.
+
+    `may_delete`: we have the cluster-wide rights that the finalizer of `Delete` needs.
+    """
     scaling = policy.effective_autoscaling
     asked = {
         "spec.fairness: Tenant": policy.fairness != "None",
         "spec.tenantFrom": bool(policy.tenant_from),
         "spec.autoscaling.schedules": bool(scaling.schedules),
         "spec.autoscaling.dependencies": bool(scaling.dependencies),
-        "spec.autoscaling.downstreamGuard": policy.autoscaling is not None
-        and scaling.downstream_guard != Autoscaling().downstream_guard,
+        "spec.deletionPolicy: Delete (the operator watches single namespaces, so it Retains)": (
+            policy.deletion_policy == "Delete" and not may_delete
+        ),
     }
     return [field for field, is_asked in asked.items() if is_asked]
 
 
-def queue_policy(policy: QueuePolicy) -> Condition:
+def queue_policy(policy: QueuePolicy, *, may_delete: bool) -> Condition:
     """Effective for a QueuePolicy."""
-    fields = unsupported(policy)
+    fields = unsupported(policy, may_delete=may_delete)
     if fields:
         return Condition(
             EFFECTIVE,
@@ -38,7 +41,10 @@ def queue_policy(policy: QueuePolicy) -> Condition:
             "NotImplemented",
             f"accepted, but without effect in this version: {', '.join(fields)}",
         )
-    return Condition(EFFECTIVE, True, "Effective", "every field of the spec is acted on")
+    # A default nobody asked for must not make every policy look broken; it is named all the same.
+    watches = policy.workers is not None and policy.effective_autoscaling.downstream_guard == "Observe"
+    note = "; downstreamGuard Observe reports nothing yet" if watches else ""
+    return Condition(EFFECTIVE, True, "Effective", f"the spec is acted on{note}")
 
 
 def rule(queues: Sequence[str], *, enforced: bool) -> Condition:

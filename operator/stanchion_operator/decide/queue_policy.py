@@ -26,6 +26,8 @@ class Passed:
     server_label: str
     config: WriteResult | NotReady
     workload: Workload | NotReady | None
+    may_delete: bool = True
+    """Whether `deletionPolicy: Delete` can be honored."""
     fighting: str = ""
     """Who else scales the target, in the API server's words."""
 
@@ -40,7 +42,7 @@ def report(policy: QueuePolicy, orders: Orders, passed: Passed) -> Report:
     """Fields and conditions of a policy whose steps were tried."""
     synced = config_synced(passed.config)
     conflict = _conflict(passed)
-    conditions = [synced, conflict, effective.queue_policy(policy)]
+    conditions = [synced, conflict, effective.queue_policy(policy, may_delete=passed.may_delete)]
     if policy.workers is not None:
         conditions.append(_workers_available(passed.workload))
     conditions.append(ready(conditions, orders))

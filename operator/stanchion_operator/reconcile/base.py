@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Protocol, TypeVar
+from collections.abc import Awaitable, Mapping
+from typing import Any, Literal, Protocol, TypeVar
 
 from stanchion_operator import metrics
 from stanchion_operator.decide import report as reporting
@@ -47,15 +47,12 @@ class Reconciler:
         events: Events,
         kinds: Mapping[str, Kind],
         resync_seconds: float,
-        failed: Callable[[Key], float],
     ) -> None:
         self._api, self._cache, self._events, self._kinds = api, cache, events, kinds
         self._resync_seconds = resync_seconds
-        self._failed = failed
-        """Counts a failure of the key and answers how long to wait."""
 
-    async def __call__(self, key: Key) -> float | None:
-        """One pass. Returns the seconds until the next look; None when the object is gone."""
+    async def __call__(self, key: Key) -> float | Literal["soon"] | None:
+        """One pass. Returns the seconds until the next look, `soon` for back-off, None when it is gone."""
         kind = self._kinds[key.kind]
         with metrics.timed_pass(key.kind):
             manifest = self._cache.get(key)
@@ -76,7 +73,7 @@ class Reconciler:
                     note="the config hash had been changed or lost in Redis, and was written again",
                 )
             metrics.count_pass(key.kind, report.retry or "done")
-        return self._failed(key) if report.retry == "soon" else self._resync_seconds
+        return "soon" if report.retry == "soon" else self._resync_seconds
 
     async def _show(self, key: Key, manifest: Json, report: Report) -> None:
         """Write the status if it says anything new, and an event for each condition that changed."""

@@ -40,6 +40,11 @@ class Cleanup:
         self._api, self._events, self._servers, self._writer = api, events, servers, writer
         self._cluster_wide = cluster_wide
 
+    @property
+    def may_delete(self) -> bool:
+        """Whether `deletionPolicy: Delete` can be honored."""
+        return self._cluster_wide
+
     async def prepare(self, key: Key, manifest: Json, policy: QueuePolicy) -> None:
         """Before the first write to Redis: the finalizer goes on if deleting is to delete, else off."""
         present = manifest["metadata"].get("finalizers") or []

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from stanchion.policy.overlap import overruled
 from stanchion.policy.queue_policy import QueuePolicy
 from stanchion.store.config import WriteResult
 from stanchion_operator.decide import queue_policy as decide
@@ -17,6 +17,7 @@ from stanchion_operator.decide.workload import Workload
 from stanchion_operator.errors import Missing, NotReady, SpecRefused, Taken
 from stanchion_operator.kube.paths import DEPLOYMENT, QUEUE_POLICY, Key
 from stanchion_operator.reconcile.base import attempt
+from stanchion_operator.reconcile.claims import MOST_RIDERS, Claims, owner_among, target_name
 from stanchion_operator.reconcile.cleanup import Cleanup
 from stanchion_operator.reconcile.config_writer import ConfigWriter
 from stanchion_operator.reconcile.declared import Declared
@@ -26,9 +27,6 @@ from stanchion_operator.redis_config.servers import Reference, Servers
 from stanchion_operator.render.pod import RedisSecret
 
 Json = Mapping[str, Any]
-
-MOST_RIDERS = 15
-"""With its own, a set of workers serves at most 16 queues: each costs every child a connection."""
 
 
 class QueuePolicies:
@@ -44,6 +42,7 @@ class QueuePolicies:
         placements: Placements,
     ) -> None:
         self._declared, self._servers, self._writer = declared, servers, writer
+        self._claims = Claims(declared, servers)
         self._workers, self._cleanup, self._placements = workers, cleanup, placements
 
     async def reconcile(self, key: Key, manifest: Json) -> Report | None:
@@ -64,9 +63,9 @@ class QueuePolicies:
             not isinstance(written, WriteResult) or written.outcome != "conflict"
         )
         workload = await attempt(self._see_to_workers(policy, reference)) if owns else None
-        self._place(key, policy, reference, workload, owns=owns)
+        await self._place(key, policy, reference, workload, owns=owns)
         label = "" if isinstance(reference, NotReady) else reference.server.label
-        passed = decide.Passed(label, written, workload, _fighting(manifest))
+        passed = decide.Passed(label, written, workload, self._cleanup.may_delete, _fighting(manifest))
         return decide.report(policy, orders, passed)
 
     async def forget(self, key: Key) -> None:
@@ -79,35 +78,18 @@ class QueuePolicies:
     ) -> WriteResult:
         if isinstance(reference, NotReady):
             raise reference
-        await reference.server.meet()
-        rivals = await self._same_place(policy, reference)
-        owner = overruled([policy, *rivals], lambda _: policy.queue).get(policy.owner.key)
+        await attempt(reference.server.meet())  # away or not, who owns the queue is known
+        rivals = await self._claims.rivals(policy, reference.server.place)
+        owner = owner_among(policy, rivals)
         if owner is not None:
             raise Taken(
                 "QueueTaken",
                 f"QueuePolicy {owner.owner.key} is older and owns queue {policy.queue} on this Redis",
             )
-        younger = {rival.owner.key for rival in rivals}
+        losers = {rival.owner.key for rival in rivals}
         return await self._writer.write(
-            key, policy, [reference.server], take_over=orders.take_over, take_over_from=younger
+            key, policy, [reference.server], take_over=orders.take_over, take_over_from=losers
         )
-
-    async def _same_place(self, policy: QueuePolicy, reference: Reference) -> list[QueuePolicy]:
-        """Other policies for this queue on this very Redis; one whose Redis is unknown is no rival."""
-        rivals = []
-        for other in self._declared.queue_policies_of(policy.queue):
-            if other.owner.uid == policy.owner.uid:
-                continue
-            if await self._place_of(other) == reference.server.place:
-                rivals.append(other)
-        return rivals
-
-    async def _place_of(self, policy: QueuePolicy) -> tuple[str, int] | None:
-        reference = await attempt(self._servers.resolve(policy.owner.namespace, policy.redis))
-        if isinstance(reference, NotReady):
-            return None
-        await attempt(reference.server.meet())
-        return reference.server.place
 
     async def _see_to_workers(self, policy: QueuePolicy, reference: Reference | NotReady) -> Workload | None:
         workers, namespace = policy.workers, policy.owner.namespace
@@ -118,23 +100,13 @@ class QueuePolicies:
         if isinstance(reference, NotReady):
             raise reference
         if workers.target_ref is not None:
-            self._check_target(policy, workers.target_ref.name)
+            self._claims.check_target(policy, workers.target_ref.name)
             return await self._workers.find(namespace, workers.target_ref.name)
         if workers.policy_ref is not None:
             return await self._ride(policy, workers.policy_ref, reference)
+        riders = await self._claims.riders(policy)
         secret = RedisSecret(reference.secret_name, reference.secret_key, reference.digest)
-        return await self._workers.ensure(policy, workers, self._riders(policy), secret)
-
-    def _check_target(self, policy: QueuePolicy, target: str) -> None:
-        """Raises Taken if an older policy scales the same Deployment."""
-        claims = [
-            each
-            for each in self._declared.queue_policies_in(policy.owner.namespace)
-            if _target_name(each) == target
-        ]
-        owner = overruled(claims, lambda _: target).get(policy.owner.key)
-        if owner is not None:
-            raise Taken("TargetTaken", f"QueuePolicy {owner.owner.key} is older and scales {target}")
+        return await self._workers.ensure(policy, workers, riders, secret)
 
     async def _ride(self, policy: QueuePolicy, owner_name: str, reference: Reference) -> Workload:
         """The workers of the policy we ride on. Raises Missing or SpecRefused if they cannot be."""
@@ -144,25 +116,16 @@ class QueuePolicies:
             raise Missing("OwnerMissing", f"there is no QueuePolicy {owner_name} to ride on")
         if owner.workers is None or owner.workers.policy_ref is not None:
             raise SpecRefused("NoWorkersToRideOn", f"QueuePolicy {owner_name} has no workers of its own")
-        if await self._place_of(owner) != reference.server.place:
+        if await self._claims.place_of(owner) != reference.server.place:
             raise SpecRefused("OtherRedis", f"QueuePolicy {owner_name} is on another Redis")
-        if policy not in self._riders(owner):
+        if policy not in await self._claims.riders(owner):
             raise SpecRefused(
                 "TooManyQueues", f"QueuePolicy {owner_name} carries {MOST_RIDERS} other queues already"
             )
         target = _target(owner)
         return await self._workers.find(target.namespace, target.name)
 
-    def _riders(self, owner: QueuePolicy) -> list[QueuePolicy]:
-        """The policies that ride on `owner`, the oldest first, as many as there is room for."""
-        riders = [
-            each
-            for each in self._declared.queue_policies_in(owner.owner.namespace)
-            if each.workers and each.workers.policy_ref == owner.owner.name and each.redis == owner.redis
-        ]
-        return sorted(riders, key=lambda each: each.owner.age_order)[:MOST_RIDERS]
-
-    def _place(
+    async def _place(
         self,
         key: Key,
         policy: QueuePolicy,
@@ -171,26 +134,25 @@ class QueuePolicies:
         *,
         owns: bool,
     ) -> None:
-        """Tell the autoscaler. A Redis that is away keeps its last placement: holding is its work, too."""
-        if isinstance(reference, NotReady) or not owns:
+        """Tell the autoscaler. Where the Secret is gone the last server stays: to hold is work, too."""
+        known = self._placements.get(key)
+        if not owns:
             self._placements.pop(key, None)
-            return
-        scales = isinstance(workload, Workload) and policy.workers and policy.workers.policy_ref is None
-        self._placements[key] = Placement(
-            policy=policy,
-            server=reference.server,
-            target=_target(policy) if scales else None,
-            ours=policy.workers is not None and policy.workers.image is not None,
-            riders=tuple(self._riders(policy)),
-        )
-
-
-def _target_name(policy: QueuePolicy) -> str | None:
-    return policy.workers.target_ref.name if policy.workers and policy.workers.target_ref else None
+        elif isinstance(reference, Reference):
+            scales = isinstance(workload, Workload) and policy.workers and policy.workers.policy_ref is None
+            self._placements[key] = Placement(
+                policy=policy,
+                server=reference.server,
+                target=_target(policy) if scales else None,
+                ours=policy.workers is not None and policy.workers.image is not None,
+                riders=tuple(await self._claims.riders(policy)),
+            )
+        elif known is not None:
+            self._placements[key] = replace(known, policy=policy)
 
 
 def _target(policy: QueuePolicy) -> Key:
-    name = _target_name(policy)
+    name = target_name(policy)
     return Key(DEPLOYMENT, policy.owner.namespace, name) if name else own_deployment(policy)
 
 

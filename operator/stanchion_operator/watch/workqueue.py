@@ -10,11 +10,14 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
 from stanchion_operator.errors import NotLeading
 
 K = TypeVar("K", bound=Hashable)
+Handle = Callable[[K], Awaitable[float | Literal["soon"] | None]]
+"""Handles a key; returns the seconds until the next look, `soon` for the back-off, None for no next look."""
+
 logger = logging.getLogger(__name__)
 
 FIRST_BACKOFF_SECONDS = 0.5
@@ -64,28 +67,29 @@ class WorkQueue(Generic[K]):
         self._cancel(key)
         self._timers[key] = loop.call_later(seconds, self.add, key)
 
-    async def work(self, handle: Callable[[K], Awaitable[float | None]]) -> None:
-        """Handle keys for ever. `handle` returns the seconds until the next look, None for no next look.
-
-        An error delays the key by its back-off; NotLeading ends the work.
-        """
+    async def work(self, handle: Handle[K]) -> None:
+        """Handle keys for ever. An error delays its key by the back-off; NotLeading ends the work."""
         while True:
             key = await self._take()
             try:
-                delay = await handle(key)
-                self._failures.pop(key, None)
+                wish = await handle(key)
+                if wish == "soon":
+                    delay: float | None = self._fail(key)
+                else:
+                    self._failures.pop(key, None)
+                    delay = wish
             except NotLeading:
                 raise
             except Exception:
-                delay = self.fail(key)
+                delay = self._fail(key)
                 logger.exception("%s failed; again in %.1f s", key, delay)
             finally:
                 self._finish(key)
             if delay is not None:
                 self.add_after(key, delay)
 
-    def fail(self, key: K) -> float:
-        """Count a failure of `key` and return how long to wait; a handled pass without one resets it."""
+    def _fail(self, key: K) -> float:
+        """Count a failure of `key` and return how long to wait; a pass without one starts anew."""
         failures = self._failures[key] = self._failures.get(key, 0) + 1
         return backoff_seconds(failures, random.random())
 

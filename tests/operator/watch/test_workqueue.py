@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -11,11 +11,10 @@ from stanchion_operator.errors import NotLeading
 from stanchion_operator.watch.workqueue import (
     FIRST_BACKOFF_SECONDS,
     LONGEST_BACKOFF_SECONDS,
+    Handle,
     WorkQueue,
     backoff_seconds,
 )
-
-Handle = Callable[[str], Awaitable[float | None]]
 
 
 class Recorder:
@@ -44,7 +43,7 @@ class Recorder:
                 await self.changed.wait()
 
 
-async def run(queue: WorkQueue[str], handle: Handle, workers: int = 2) -> list[asyncio.Task[None]]:
+async def run(queue: WorkQueue[str], handle: Handle[str], workers: int = 2) -> list[asyncio.Task[None]]:
     return [asyncio.create_task(queue.work(handle)) for _ in range(workers)]
 
 
@@ -110,23 +109,35 @@ async def test_the_handler_says_when_it_wants_to_see_the_key_again() -> None:
     queue.close()
 
 
-async def test_an_error_delays_its_key_and_a_success_forgives() -> None:
+@pytest.mark.parametrize("failure", ["an error", "soon"])
+async def test_failures_in_a_row_delay_their_key_ever_longer(
+    failure: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     queue: WorkQueue[str] = WorkQueue()
-    delays = [queue.fail("a") for _ in range(4)]
-    assert delays[0] <= FIRST_BACKOFF_SECONDS
-    assert delays[3] > FIRST_BACKOFF_SECONDS
-    handled = asyncio.Event()
+    delays: list[float] = []
+    enough = asyncio.Event()
 
-    async def handle(key: str) -> float | None:
-        handled.set()
-        return None
+    def note(key: str, seconds: float) -> None:
+        delays.append(seconds)
+        enough.set() if len(delays) == 5 else queue.add(key)
 
-    tasks = await run(queue, handle)
+    async def handle(key: str) -> float | Literal["soon"] | None:
+        if len(delays) == 3:
+            return 30.0  # a success forgives
+        if failure == "soon":
+            return "soon"
+        raise RuntimeError("an error")
+
+    monkeypatch.setattr(queue, "add_after", note)
+    tasks = await run(queue, handle, workers=1)
     queue.add("a")
-    await handled.wait()
-    await asyncio.sleep(0)
-    assert queue.fail("a") <= FIRST_BACKOFF_SECONDS
+    async with asyncio.timeout(5):
+        await enough.wait()
     await stop(tasks)
+    assert delays[3] == 30.0
+    for number, delay in enumerate((*delays[:3], delays[4]), start=1):
+        longest = backoff_seconds(1 if number == 4 else number, 0)
+        assert longest / 2 <= delay <= longest
 
 
 async def test_who_no_longer_leads_stops_working() -> None:
