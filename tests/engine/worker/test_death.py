@@ -17,7 +17,7 @@ from engine.worker.running import Worker, leased, payloads, values, waiting
 from stanchion.app import App
 from stanchion.store import keys
 from stanchion.store.recovery import RETURNS_BEFORE_QUARANTINE
-from waiting import until
+from waiting import is_running, until
 
 pytestmark = pytest.mark.redis
 
@@ -89,7 +89,9 @@ def test_a_killed_workers_jobs_are_back_within_fifteen_seconds_and_in_order(
             app.enqueue(job, [number], queue="mail")
         with Worker(redis_url, tmp_path, "-c", "2") as worker:
             until(lambda: redis_client.llen(STARTED) >= 1)
+            children = worker.children
             worker.kill()
+            until(lambda: not any(map(is_running, children)), timeout_seconds=1)
             until(lambda: waiting(redis_client) == [0, 1, 2], timeout_seconds=WORKER_BACK_SECONDS)
             assert leased(redis_client) == 0
             until(lambda: redis_client.hlen(keys.BEATS) == 1)
