@@ -11,6 +11,7 @@ import redis.asyncio
 from redis import exceptions
 
 from stanchion.errors import InvalidSettings, RedisUnavailable
+from stanchion.store.bounded_send import bound_sends
 
 SCHEMES = ("redis", "rediss", "unix")
 CONNECT_TIMEOUT_SECONDS = 5.0
@@ -35,12 +36,13 @@ def connect_async(
 ) -> redis.asyncio.Redis:
     """An asyncio client; as `connect`. A wait that blocks on purpose passes `timeout_seconds=None`."""
     check_url(url)
-    return redis.asyncio.Redis.from_url(
+    client = redis.asyncio.Redis.from_url(
         url,
         socket_timeout=timeout_seconds,
         socket_connect_timeout=CONNECT_TIMEOUT_SECONDS,
         client_name=name,
     )
+    return bound_sends(client)
 
 
 def check_url(url: str) -> None:
