@@ -65,6 +65,7 @@ class Subject:
         if placement.target is not None:
             sight = await self._fleet.look(placement.target, facts.processes if facts else ())
             if sight is not None:
+                metrics.CURRENT.labels(self._key.namespace, self._key.name).set(sight.replicas)
                 decision = self._decide(placement.policy, facts, riders, sight.live, now)
                 target = targets.decide(placement.policy, orders, sight.live, decision)
                 target = await self._act(placement, orders, sight, target, now)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from rig.fleet import FakeFleet
+from rig.operator_process import OperatorProcess
 from rig.shop import Shop
 from waiting import until
 
@@ -42,7 +43,9 @@ def drained(fleet: FakeFleet) -> bool:
     return not fleet.beat()
 
 
-def test_a_burst_wakes_workers_straight_to_the_computed_number(shop: Shop, queue: str) -> None:
+def test_a_burst_wakes_workers_straight_to_the_computed_number(
+    shop: Shop, queue: str, operator: OperatorProcess
+) -> None:
     shop.policy("imports", scaled_policy(queue))
     shop.wait_for("imports", "Ready", ("True", "Ready"))
     push(shop, queue, 100)  # 100 jobs of an assumed second within 5 s: 20 slots and more
@@ -57,6 +60,8 @@ def test_a_burst_wakes_workers_straight_to_the_computed_number(shop: Shop, queue
     assert status["demand"]["backlog"] == 100
     assert status["desiredReplicas"] == first["to"]
     assert "100 wait" in status["lastScaleReason"]
+    series = f'stanchion_operator_current_replicas{{namespace="{shop.namespace}",policy="imports"}}'
+    until(lambda: f"{series} {first['to']}.0" in operator.get("/metrics"))
     shop.wait_for("imports", "WorkersAvailable", ("False", "NoReadyWorkers"))
 
 
