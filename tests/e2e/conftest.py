@@ -72,8 +72,9 @@ def shop(node_cluster: NodeCluster, operator: str, redis_in_cluster: ReachableRe
         namespace,
     )
     node_cluster.kubectl("apply", "--namespace", namespace, "--filename", str(HERE / "policy.yaml"))
-    ready = ("--for=condition=Ready", f"queuepolicy/{POLICY}", "--timeout=60s")
-    node_cluster.kubectl("wait", "--namespace", namespace, *ready, timeout_seconds=70)
+    for state in ("condition=Ready", "jsonpath={.status.desiredReplicas}=0"):
+        awaited = (f"--for={state}", f"queuepolicy/{POLICY}", "--timeout=60s")
+        node_cluster.kubectl("wait", "--namespace", namespace, *awaited, timeout_seconds=70)
     yield namespace
     node_cluster.kubectl("delete", "namespace", namespace, "--wait=false")
 
