@@ -169,6 +169,7 @@ class RedisServer:
                 try:
                     # Another server may hold the port: only our own process counts.
                     if int(client.info("server")["process_id"]) == self._process.pid:
+                        client.ping()  # INFO is answered while the data is still loading, PING is not
                         return True
                 except redis.RedisError:
                     pass  # not listening yet, or loading its data; the deadline bounds this

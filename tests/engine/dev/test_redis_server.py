@@ -41,6 +41,18 @@ def test_data_survives_a_restart(tmp_path: Path) -> None:
 
 
 @pytest.mark.redis
+def test_a_restart_waits_until_the_data_is_loaded(tmp_path: Path) -> None:
+    with RedisServer(tmp_path) as server, redis.Redis.from_url(server.url) as client:
+        # Many small commands: Redis answers INFO between them while it loads.
+        pipeline = client.pipeline(transaction=False)
+        for number in range(100_000):
+            pipeline.rpush("kept", number)
+        pipeline.execute()
+    with RedisServer(tmp_path) as server, redis.Redis.from_url(server.url) as client:
+        assert client.llen("kept") == 100_000
+
+
+@pytest.mark.redis
 def test_a_second_instance_on_one_folder_is_refused_with_the_pid_of_the_first(tmp_path: Path) -> None:
     with RedisServer(tmp_path), pytest.raises(InvalidSettings, match=str(os.getpid())):
         RedisServer(tmp_path).start()
