@@ -7,7 +7,6 @@ delay stays a delay until the call is sent.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +24,9 @@ JOB_NAME = re.compile(r"[A-Za-z0-9_:.-]{1,256}")
 JID = re.compile(r"[A-Za-z0-9_:.-]{1,128}")
 MAX_TENANT_BYTES = 256
 MAX_RETRIES = 10_000
+MAX_DELAY_SECONDS = 100 * 366 * 86_400.0
+MAX_AT_SECONDS = 253_402_300_799.0
+"""The end of the year 9999: a later time cannot be shown, and is mostly one in milliseconds."""
 
 
 class OptionFields(TypedDict, total=False):
@@ -144,8 +146,10 @@ def _delay(delay: float | timedelta | None) -> float | None:
     seconds = delay.total_seconds() if isinstance(delay, timedelta) else delay
     if seconds is None:
         return None
-    if not _is_number(seconds) or seconds < 0:
-        raise InvalidArguments(f"delay must be seconds from now, 0 or more, or a timedelta, not {delay!r}")
+    if not _is_number(seconds, most=MAX_DELAY_SECONDS):
+        raise InvalidArguments(
+            f"delay must be seconds from now, 0 to 100 years, or a timedelta, not {delay!r}"
+        )
     return float(seconds)
 
 
@@ -156,13 +160,15 @@ def _at(at: float | datetime | None) -> float | None:
         return at.timestamp()
     if at is None:
         return None
-    if not _is_number(at) or at < 0:
-        raise InvalidArguments(f"at must be epoch seconds or an aware datetime, not {at!r}")
+    if not _is_number(at, most=MAX_AT_SECONDS):
+        raise InvalidArguments(
+            f"at must be epoch seconds (before the year 10000) or an aware datetime, not {at!r}"
+        )
     return float(at)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+def _is_number(value: Any, *, most: float) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= most
 
 
 def _tenant(tenant: str | None) -> str | None:
