@@ -60,3 +60,12 @@ async def test_inboxes_go_back_oldest_foremost(aredis: redis.asyncio.Redis) -> N
     await aredis.lpush(keys.queue("mail"), "third")
     assert await membership.return_inboxes(aredis, ME, ["mail"]) == 2
     assert await aredis.lrange(keys.queue("mail"), 0, -1) == [b"third", b"second", b"first"]
+
+
+async def test_a_lease_whose_list_refuses_it_stays(aredis: redis.asyncio.Redis) -> None:
+    await membership.enlist(aredis, IDENTITY)
+    await membership.register(aredis, IDENTITY, ME, ["mail"])
+    await aredis.hset(keys.lease(ME), "1.1", "mail|1|forgotten")
+    await aredis.set(keys.queue("mail"), "a key of another type")
+    assert await membership.renew(aredis, ME, ["mail"], answered=1, held=[]) == 0
+    assert await aredis.hget(keys.lease(ME), "1.1") == b"mail|1|forgotten"

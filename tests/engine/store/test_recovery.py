@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import redis.asyncio
+from redis.exceptions import ResponseError
 
 from stanchion.errors import LeaseLost
 from stanchion.store import keys, membership, recovery
@@ -135,3 +136,24 @@ async def test_a_full_memory_stops_no_recovery(client: redis.asyncio.Redis) -> N
     finally:
         await client.config_set("maxmemory", "0")
     assert len(returned.jids) == 3
+
+
+async def test_a_job_whose_list_refuses_it_is_buried_and_the_others_return(
+    client: redis.asyncio.Redis,
+) -> None:
+    await client.hset(keys.lease(THEIRS), "9.3", b"slow|1|" + job(6))
+    await client.set(keys.queue("slow"), "a key of another type")
+    await client.delete(keys.inbox(THEIRS, "mail"))
+    returned = await recovery.retire(client, REAPED, counted=True, now=NOW)
+    assert returned.quarantined == 1
+    assert await client.zrange(keys.DEAD, 0, -1, withscores=True) == [(job(6), NOW)]
+    assert await client.lrange(keys.queue("mail"), 0, -1) == [job(5), job(3), job(2), job(1)]
+
+
+async def test_a_job_with_nowhere_to_go_stays_leased(client: redis.asyncio.Redis) -> None:
+    await client.hset(keys.lease(THEIRS), "11.1", b"slow|1|" + job(6))
+    await client.set(keys.queue("slow"), "a key of another type")
+    await client.set(keys.DEAD, "a key of another type")
+    with pytest.raises(ResponseError):
+        await recovery.retire(client, REAPED, counted=False, now=NOW)
+    assert await client.hget(keys.lease(THEIRS), "11.1") == b"slow|1|" + job(6)

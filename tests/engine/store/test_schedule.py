@@ -61,3 +61,19 @@ async def test_one_leads_and_another_follows_when_the_lease_ends(aredis: redis.a
     assert 2000 < await aredis.pttl(keys.SCHEDULER_LEADER) <= 3000
     await aredis.delete(keys.SCHEDULER_LEADER)
     assert await schedule.lead(aredis, "two", 3.0)
+
+
+async def test_what_redis_refuses_to_push_stays_and_lets_the_others_pass(aredis: redis.asyncio.Redis) -> None:
+    await aredis.set(keys.queue("broken"), "a key of another type")
+    await aredis.zadd(keys.RETRY, {"stays": NOW - 1, "goes": NOW})
+    promotions = [Promotion(b"stays", "broken", b"x"), Promotion(b"goes", "mail", b"y")]
+    assert await schedule.promote(aredis, keys.RETRY, promotions, NOW) == 1
+    assert await aredis.lrange(keys.queue("mail"), 0, -1) == [b"y"]
+    assert await aredis.zrange(keys.RETRY, 0, -1, withscores=True) == [(b"stays", NOW + 60)]
+
+
+async def test_what_cannot_be_buried_stays(aredis: redis.asyncio.Redis) -> None:
+    await aredis.set(keys.DEAD, "a key of another type")
+    await aredis.zadd(keys.RETRY, {b"\xff": NOW})
+    assert await schedule.promote(aredis, keys.RETRY, [Promotion(b"\xff")], NOW) == 0
+    assert await aredis.zrange(keys.RETRY, 0, -1) == [b"\xff"]

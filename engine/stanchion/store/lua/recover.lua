@@ -9,7 +9,9 @@
 -- ARGV[2]  seconds the recovery counts are kept
 -- ARGV[3]  score of a quarantined job
 -- ARGV[4…] per job, newest first: token, jid, payload, payload for `dead`
--- Returns  {returned, quarantined}, or {-1, 0}: not fenced
+-- Returns  {returned, quarantined}, or {-1, 0}: not fenced; an error if a job has nowhere to go: it stays leased
+--
+-- A job whose list refuses it (a key of another type in its place) goes to `dead` as it is.
 
 if redis.call('GET', KEYS[1]) ~= 'dead' then
   return {-1, 0}
@@ -26,16 +28,29 @@ local function times(jid)
   return count
 end
 
+local function refuses(reply)
+  return type(reply) == 'table' and reply.err ~= nil
+end
+
 for i = 0, #KEYS - 5 do
   local at = 4 + 4 * i
   local token, jid, payload, quarantine = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  if redis.call('HDEL', KEYS[2], token) == 1 then
-    if times(jid) > (limit or 0) then
-      redis.call('ZADD', KEYS[4], ARGV[3], quarantine)
+  local value = redis.call('HGET', KEYS[2], token)
+  if value then
+    redis.call('HDEL', KEYS[2], token)
+    local buried = times(jid) > (limit or 0) and quarantine
+    if not buried and refuses(redis.pcall('RPUSH', KEYS[5 + i], payload)) then
+      buried = payload
+    end
+    if buried then
+      local reply = redis.pcall('ZADD', KEYS[4], ARGV[3], buried)
+      if refuses(reply) then
+        redis.call('HSET', KEYS[2], token, value)
+        return reply
+      end
       redis.call('HDEL', KEYS[3], jid)
       quarantined = quarantined + 1
     else
-      redis.call('RPUSH', KEYS[5 + i], payload)
       returned = returned + 1
     end
   end

@@ -24,11 +24,17 @@ for i = 3 + queue_count, #ARGV do
 end
 for _, token in ipairs(redis.call('HKEYS', KEYS[2])) do
   if not held[token] and tonumber(string.match(token, '^%d+')) <= answered then
-    local queue, payload = string.match(redis.call('HGET', KEYS[2], token), RECORD)
+    local value = redis.call('HGET', KEYS[2], token)
+    local queue, payload = string.match(value, RECORD)
     if lists[queue] then
       redis.call('HDEL', KEYS[2], token)
-      redis.call('RPUSH', lists[queue], payload)
-      returned = returned + 1
+      local pushed = redis.pcall('RPUSH', lists[queue], payload)
+      if type(pushed) == 'table' and pushed.err then
+        -- A key of another type in the list's place: the lease stays until that is put right.
+        redis.call('HSET', KEYS[2], token, value)
+      else
+        returned = returned + 1
+      end
     end
   end
 end
