@@ -20,15 +20,15 @@ log = logging.getLogger("stanchion.worker")
 async def follow(life: Life, crew: Crew, redis_url: str) -> None:
     """Have the children look at every announcement, until cancelled."""
     outage = Outage(log, "listening for announcements", life.rng)
-    client = connection.connect_async(redis_url, timeout_seconds=None, name="stanchion-listen")
-    while True:
-        try:
-            async with client.pubsub(ignore_subscribe_messages=True) as channels:
-                await channels.subscribe(keys.PAUSE_CHANNEL, keys.CONFIG_CHANNEL)
-                # What was said before we listened is lost: look once.
-                crew.look()
-                outage.over()
-                async for _ in channels.listen():
+    async with connection.connect_async(redis_url, timeout_seconds=None, name="stanchion-listen") as client:
+        while True:
+            try:
+                async with client.pubsub(ignore_subscribe_messages=True) as channels:
+                    await channels.subscribe(keys.PAUSE_CHANNEL, keys.CONFIG_CHANNEL)
+                    # What was said before we listened is lost: look once.
                     crew.look()
-        except (RedisError, OSError) as error:
-            await outage.wait(error)
+                    outage.over()
+                    async for _ in channels.listen():
+                        crew.look()
+            except (RedisError, OSError) as error:
+                await outage.wait(error)

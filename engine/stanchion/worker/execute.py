@@ -22,7 +22,6 @@ from stanchion.definition import JobDefinition
 from stanchion.errors import MalformedPayload, UnknownJob
 from stanchion.gate.config import ConfigCache
 from stanchion.job import Job
-from stanchion.policy.queue_policy import DeadLimits
 from stanchion.store.trip import Ended, Kind, Leased
 from stanchion.worker.outcome import DONE, Failure, Outcome, after_failure, effective_retries, malformed
 
@@ -72,7 +71,7 @@ class Executor:
             if self._is_stopping():
                 raise
             return error  # the job cancelled itself: a failure like any other
-        except (Exception, SystemExit, KeyboardInterrupt) as error:
+        except BaseException as error:  # one that escaped would hold its slot and its lease for ever
             return error
         return None
 
@@ -101,22 +100,21 @@ class Executor:
         retries = effective_retries(
             job.retry, definition.retries if definition else None, policy.max_retries if policy else None
         )
-        outcome = after_failure(
-            job, queue, Failure.of(error), retries=retries, now=time.time(), rng=self._rng
-        )
+        failure = Failure.of(error)
+        outcome = after_failure(job, queue, failure, retries=retries, now=time.time(), rng=self._rng)
         log.warning(
             "job %s %s failed (%s): %s: %s",
             job.name,
             job.jid,
             outcome.kind,
-            type(error).__name__,
-            error,
+            failure.error_class,
+            failure.message,
             exc_info=error if outcome.kind is not Kind.RETRY else None,
         )
         return outcome
 
     def _ended(self, leased: Leased, name: str, jid: str, outcome: Outcome, milliseconds: int) -> Ended:
-        limits = dead_limits(self._config)
+        limits = self._config.view.dead_limits()
         return Ended(
             token=leased.token,
             queue=leased.queue,
@@ -138,13 +136,3 @@ def _in_thread(function: Callable[..., Any], args: Sequence[Any], kwargs: Mappin
         return function(*args, **kwargs)
     except StopIteration as error:
         raise RuntimeError("the job raised StopIteration") from error
-
-
-def dead_limits(config: ConfigCache) -> DeadLimits:
-    """`dead` is one set per Redis: the largest of all stated limits binds, the default where none is."""
-    stated = [queue.dead for queue in config.view.queues.values() if queue.dead is not None]
-    if not stated:
-        return DeadLimits()
-    return DeadLimits(
-        max(limits.max_jobs for limits in stated), max(limits.retention_seconds for limits in stated)
-    )

@@ -49,7 +49,15 @@ class Failure:
         )
         frames = reversed(traceback.extract_tb(error.__traceback__))
         lines = tuple(f"{frame.filename}:{frame.lineno}:in '{frame.name}'" for frame in frames)
-        return cls(name, str(error)[:MAX_ERROR_CHARACTERS], lines)
+        return cls(name, _words(error)[:MAX_ERROR_CHARACTERS], lines)
+
+
+def _words(error: BaseException) -> str:
+    """An application's exception may fail to say what it is; the attempt has failed all the same."""
+    try:
+        return str(error)
+    except Exception as trouble:
+        return f"(no message: its __str__ raised {type(trouble).__name__})"
 
 
 DONE = Outcome(Kind.DONE)

@@ -7,6 +7,7 @@ bell says no more than "make a trip": the trip finds the job in the inbox. So a 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Iterable
 from random import Random
@@ -20,6 +21,8 @@ from stanchion.worker.backoff import Outage
 
 BLOCK_SECONDS = 5
 """Below the time after which a silent process is recovered, so that no move outlives its inbox for long."""
+CONNECT_SECONDS = 5.0
+"""These connections have no time-out of their own, and a server that accepts and is silent rings nobody."""
 REPLY_GRACE_SECONDS = 2.0
 UNBLOCK_RETRY_SECONDS = 0.02
 
@@ -102,10 +105,10 @@ class _Wait:
             except (RedisError, OSError):
                 # Denied, or Redis is away: closing our side ends the wait as well.
                 await self._hang_up()
-            try:
-                await asyncio.wait_for(self._idle.wait(), UNBLOCK_RETRY_SECONDS)
-            except TimeoutError:
-                continue
+            # Not wait_for: on Python 3.11 it can swallow the cancel that ends a drain.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(UNBLOCK_RETRY_SECONDS):
+                    await self._idle.wait()
 
     async def close(self) -> None:
         if self._task is not None:
@@ -142,9 +145,10 @@ class _Wait:
 
     async def _connected(self) -> AbstractConnection:
         if self._connection is None:
-            self._connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
-            await self._connection.send_command("CLIENT", "ID")
-            self._client_id = await self._connection.read_response()
+            async with asyncio.timeout(CONNECT_SECONDS):
+                self._connection = await self._pool.get_connection()  # type: ignore[no-untyped-call]
+                await self._connection.send_command("CLIENT", "ID")
+                self._client_id = await self._connection.read_response()
         return self._connection
 
     async def _hang_up(self) -> None:

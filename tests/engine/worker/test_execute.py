@@ -17,11 +17,31 @@ from stanchion.gate.config import ConfigCache, ConfigView
 from stanchion.policy.owner import Owner
 from stanchion.policy.queue_policy import DeadLimits, QueueConfig
 from stanchion.store.trip import Ended, Kind, Leased
-from stanchion.worker.execute import UNKNOWN, Executor, dead_limits
+from stanchion.worker.execute import UNKNOWN, Executor
 
 app = App("redis://127.0.0.1:1/0")
 seen: list[Any] = []
-ERRORS = {"exit": SystemExit, "interrupt": KeyboardInterrupt, "stop": StopIteration, "value": ValueError}
+
+
+class Own(BaseException):
+    """Some libraries' errors are no Exceptions."""
+
+
+class Mute(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+ERRORS = {
+    "exit": SystemExit,
+    "interrupt": KeyboardInterrupt,
+    "stop": StopIteration,
+    "value": ValueError,
+    "own": Own,
+    "mute": Mute,
+}
 
 
 @app.job()
@@ -37,9 +57,7 @@ def in_a_thread(value: int) -> None:
 
 @app.job(retries=2)
 def raises(what: str) -> None:
-    raise {"exit": SystemExit, "interrupt": KeyboardInterrupt, "stop": StopIteration, "value": ValueError}[
-        what
-    ]
+    raise ERRORS[what]
 
 
 @app.job()
@@ -105,6 +123,8 @@ async def test_runs_both_kinds_with_their_arguments(executor: Executor) -> None:
         ("exit", "SystemExit"),
         ("interrupt", "KeyboardInterrupt"),
         ("stop", "RuntimeError"),
+        ("own", f"{__name__}.Own"),
+        ("mute", f"{__name__}.Mute"),
         ("no such word", "KeyError"),
     ],
 )
@@ -142,9 +162,3 @@ async def test_the_policys_retries_and_dead_limits_bind(executor: Executor, conf
     ended = await executor.run(leased("raises", ["value"], retry=2))
     assert ended.kind is Kind.DEAD
     assert (ended.dead_jobs, round(ended.score - ended.dead_oldest)) == (100, 600)
-
-
-def test_the_largest_dead_limits_win(config: ConfigCache) -> None:
-    assert dead_limits(config) == DeadLimits()
-    config.view = ConfigView("1", {"a": policy(), "b": policy(dead=DeadLimits(5, 7))})
-    assert dead_limits(config) == DeadLimits(5, 7)
