@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--drain-timeout-seconds", type=float, default=DEFAULTS.drain_timeout_seconds, metavar="S",
-        help="time for running jobs to end after TERM, else they return to their queues (default %(default)g)",
+        help="time for running jobs to end after TERM; the rest return to their queues (default %(default)g)",
     )  # fmt: skip
     parser.add_argument(
         "--queue-order", type=str.lower, default=DEFAULTS.queue_order, metavar="ORDER",

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import redis.asyncio
 
@@ -49,13 +50,13 @@ class Returned:
 
 async def beats(client: redis.asyncio.Redis) -> dict[str, str]:
     """Every process and its beat counter."""
-    found = await client.hgetall(keys.BEATS)
+    found: dict[Any, Any] = await client.hgetall(keys.BEATS)
     return {identity.decode(): count.decode() for identity, count in found.items()}
 
 
 async def members(client: redis.asyncio.Redis, identity: str, beat: str) -> list[Member]:
     """The incarnations listed under a process."""
-    found = await client.hgetall(keys.members(identity))
+    found: dict[Any, Any] = await client.hgetall(keys.members(identity))
     return [
         Member(identity, incarnation.decode(), tuple(json.loads(queues)), beat)
         for incarnation, queues in found.items()
@@ -80,11 +81,11 @@ async def retire(client: redis.asyncio.Redis, member: Member, *, counted: bool, 
     returned: set[str] = set()
     quarantined = 0
     while True:
-        tokens = await client.hkeys(keys.lease(member.incarnation))
+        tokens: list[Any] = await client.hkeys(keys.lease(member.incarnation))
         if not tokens:
             break
         newest = sorted(tokens, key=_age, reverse=True)[:JOBS_PER_CALL]
-        values = await client.hmget(keys.lease(member.incarnation), newest)
+        values: list[Any] = await client.hmget(keys.lease(member.incarnation), newest)
         jobs = [Leased.read(token, value) for token, value in zip(newest, values, strict=True) if value]
         quarantined += await _return(client, member.incarnation, jobs, counted=counted, now=now)
         returned.update(_jid(job.payload) for job in jobs)

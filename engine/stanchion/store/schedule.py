@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import redis.asyncio
 
@@ -34,10 +35,8 @@ async def lead(client: redis.asyncio.Redis, identity: str, ttl_seconds: float) -
 
 async def due(client: redis.asyncio.Redis, set_key: str, now: float, limit: int) -> list[tuple[bytes, float]]:
     """Members whose time has come, earliest first, with their times (epoch seconds)."""
-    found: list[tuple[bytes, float]] = await client.zrangebyscore(
-        set_key, "-inf", now, start=0, num=limit, withscores=True
-    )
-    return found
+    found: Any = await client.zrangebyscore(set_key, "-inf", now, start=0, num=limit, withscores=True)
+    return [(member, score) for member, score in found]
 
 
 async def next_due(client: redis.asyncio.Redis) -> float | None:
