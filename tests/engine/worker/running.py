@@ -24,7 +24,7 @@ START_SECONDS = 30.0
 class Worker:
     """`stanchion worker` as a process. Its stderr is in `log`. Use as a context manager.
 
-    `watched_at`: where Redis is seen from here, when the worker reaches it through something else.
+    `app` is found in the folder `home`. `watched_at`: where Redis is seen from here, when the worker reaches it through something else.
     """
 
     def __init__(
@@ -34,15 +34,17 @@ class Worker:
         *flags: str,
         queues: tuple[str, ...] = ("mail",),
         watched_at: str | None = None,
+        app: str = APP,
+        home: Path = Path(__file__).parent,
     ) -> None:
         self.log = folder / f"worker-{len(list(folder.glob('worker-*')))}.log"
-        command = [sys.executable, "-m", "stanchion", "worker", APP]
+        command = [sys.executable, "-m", "stanchion", "worker", app]
         for queue in queues:
             command += ["-q", queue]
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
                 [*command, *flags],
-                cwd=Path(__file__).parent,
+                cwd=home,
                 env={**os.environ, "STANCHION_REDIS_URL": redis_url},
                 stdout=log,
                 stderr=log,
