@@ -47,7 +47,8 @@ def await_one(client: redis.Redis, set_key: str, **fields: Any) -> dict[str, Any
 def make_due(client: redis.Redis, set_key: str) -> None:
     """Let every job of a set fall due now."""
     members: list[Any] = client.zrange(set_key, 0, -1)
-    client.zadd(set_key, dict.fromkeys(members, 0.0), xx=True)
+    if members:
+        client.zadd(set_key, dict.fromkeys(members, 0.0), xx=True)
 
 
 def queued(client: redis.Redis, queue: str = "mail") -> list[dict[str, Any]]:

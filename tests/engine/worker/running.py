@@ -24,7 +24,8 @@ START_SECONDS = 30.0
 class Worker:
     """`stanchion worker` as a process. Its stderr is in `log`. Use as a context manager.
 
-    `app` is found in the folder `home`. `watched_at`: where Redis is seen from here, when the worker reaches it through something else.
+    `app` is found in the folder `home`.
+    `watched_at`: where Redis is seen from here, when the worker reaches it through something else.
     """
 
     def __init__(
