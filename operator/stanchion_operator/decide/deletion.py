@@ -68,3 +68,8 @@ def decide(remains: Remains | NotReady, orders: Orders, waited_seconds: float) -
             "annotation stanchion.dev/force-delete: true to delete them",
         )
     return Verdict(Move.DELETE, "Deleted", "the queue's keys were deleted")
+
+
+def pushed_meanwhile() -> Verdict:
+    """The wait for a job that was pushed between the count and the removal."""
+    return Verdict(Move.WAIT, "JobsRemain", "a job was pushed while the queue's keys were to be deleted")

@@ -62,13 +62,14 @@ class Cleanup:
             await self._release(key, manifest)  # never read, so never written
             return None
         remains = await attempt(self._remains(policy))
-        verdict = deletion.decide(remains, read(manifest), _waited_seconds(manifest))
+        orders = read(manifest)
+        verdict = deletion.decide(remains, orders, _waited_seconds(manifest))
+        if verdict.move is Move.DELETE and not await self._delete(key, policy, with_jobs=orders.force_delete):
+            verdict = deletion.pushed_meanwhile()
         if verdict.move is Move.WAIT:
             blocked = Condition("CleanupBlocked", True, verdict.reason, verdict.message)
             not_ready = Condition("Ready", False, verdict.reason, "the policy is being deleted")
             return Report({"observedGeneration": policy.owner.generation}, (blocked, not_ready), "soon")
-        if verdict.move is Move.DELETE:
-            await self._delete(key, policy)
         await self._tell(key, manifest, verdict)
         await self._release(key, manifest)
         return None
@@ -77,11 +78,15 @@ class Cleanup:
         reference = await self._servers.resolve(policy.owner.namespace, policy.redis)
         return await reference.server.ask(lambda client: queue_keys.remains(client, policy.queue))
 
-    async def _delete(self, key: Key, policy: QueuePolicy) -> None:
+    async def _delete(self, key: Key, policy: QueuePolicy, *, with_jobs: bool) -> bool:
+        """Whether the keys are gone; a policy in conflict owns none, so there is nothing to remove."""
         reference = await self._servers.resolve(policy.owner.namespace, policy.redis)
-        if await self._writer.owns(reference.server, policy):  # a policy in conflict owns nothing here
-            await reference.server.ask(lambda client: queue_keys.delete(client, policy.queue))
+        if await self._writer.owns(reference.server, policy) and not await reference.server.ask(
+            lambda client: queue_keys.delete(client, policy.queue, with_jobs=with_jobs)
+        ):
+            return False
         await self._writer.remove(key)
+        return True
 
     async def _tell(self, key: Key, manifest: Json, verdict: Verdict) -> None:
         await self._events.record(

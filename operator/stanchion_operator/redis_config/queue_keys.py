@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import redis.asyncio
+from redis.exceptions import WatchError
 
 from stanchion.errors import MalformedPayload
 from stanchion.job import Job
@@ -24,12 +25,24 @@ async def remains(client: redis.asyncio.Redis, queue: str) -> Remains:
     )
 
 
-async def delete(client: redis.asyncio.Redis, queue: str) -> None:
-    """Remove the queue's list, name and counters. An empty list is no key, so nothing races a push."""
+async def delete(client: redis.asyncio.Redis, queue: str, *, with_jobs: bool) -> bool:
+    """Remove the queue's name and counters, and its list only `with_jobs`.
+
+    False, with nothing removed, if jobs are there that were not to go: one pushed since the last count must
+    not vanish with the list. WATCH holds the count and the removal together.
+    """
     async with client.pipeline(transaction=True) as pipeline:
-        pipeline.unlink(keys.queue(queue), keys.counters(queue))
+        await pipeline.watch(keys.queue(queue))
+        if not with_jobs and await pipeline.llen(keys.queue(queue)):
+            return False
+        pipeline.multi()
+        pipeline.unlink(keys.counters(queue), *([keys.queue(queue)] if with_jobs else []))
         pipeline.srem(keys.QUEUES, queue)
-        await pipeline.execute()
+        try:
+            await pipeline.execute()
+        except WatchError:
+            return False
+    return True
 
 
 async def _any_of_queue(client: redis.asyncio.Redis, key: str, queue: str) -> bool:

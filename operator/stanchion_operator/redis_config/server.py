@@ -10,7 +10,7 @@ from typing import TypeVar
 from urllib.parse import urlsplit
 
 import redis.asyncio
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from stanchion.errors import RedisUnavailable
 from stanchion.store import config, connection
@@ -63,9 +63,11 @@ class Server:
                 async with asyncio.timeout(ASK_TIMEOUT_SECONDS):
                     return await question(self._client)
         except (RedisError, RedisUnavailable, TimeoutError, OSError) as error:
-            self._trouble = str(error) or f"Redis at {self.address} did not answer in {ASK_TIMEOUT_SECONDS} s"
-            self._rests_until = self._clock() + REST_SECONDS
-            raise Unreachable("RedisUnreachable", self._trouble) from error
+            trouble = str(error) or f"Redis at {self.address} did not answer in {ASK_TIMEOUT_SECONDS} s"
+            if not isinstance(error.__cause__ or error, ResponseError):
+                # A refused command (one key of a wrong type) is that policy's trouble, not the server's.
+                self._trouble, self._rests_until = trouble, self._clock() + REST_SECONDS
+            raise Unreachable("RedisUnreachable", trouble) from error
 
     async def meet(self) -> None:
         """Learn which server this is, if it was never reached: `place` and `label` depend on it."""

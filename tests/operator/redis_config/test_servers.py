@@ -112,3 +112,15 @@ async def test_another_life_of_the_server_is_noticed(tmp_path: Path) -> None:
     with RedisServer(tmp_path / "two", port=first.port):
         assert await server.look()
     await server.close()
+
+
+@pytest.mark.redis
+async def test_one_refused_command_does_not_rest_the_server(redis_url: str) -> None:
+    server = Server(redis_url, clock=lambda: 0.0)
+    try:
+        await server.ask(lambda client: client.set("queue:imports", "no list"))
+        with pytest.raises(Unreachable, match="WRONGTYPE"):
+            await server.ask(lambda client: client.llen("queue:imports"))
+        assert await server.ask(lambda client: client.ping())
+    finally:
+        await server.close()
