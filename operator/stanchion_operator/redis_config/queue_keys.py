@@ -35,7 +35,7 @@ async def delete(client: redis.asyncio.Redis, queue: str, *, with_jobs: bool) ->
         await pipeline.watch(keys.queue(queue))
         if not with_jobs and await pipeline.llen(keys.queue(queue)):
             return False
-        pipeline.multi()
+        pipeline.multi()  # type: ignore[no-untyped-call]  # redis-py has no hints here
         pipeline.unlink(keys.counters(queue), *([keys.queue(queue)] if with_jobs else []))
         pipeline.srem(keys.QUEUES, queue)
         try:
