@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, ResponseError
 
 from stanchion import metrics
 from stanchion.errors import LeaseLost
@@ -102,6 +102,12 @@ class Observer:
         except LeaseLost as error:
             # Alive after all, or another observer was faster.
             log.info("%s", error)
+        except ResponseError as error:
+            if "WRONGTYPE" not in str(error):
+                raise  # read-only, full: nobody can beat, so nobody's silence proves anything
+            # One key of a wrong type must not keep the other dead waiting.
+            self._life.tally.add(metrics.REDIS_ERRORS, "observer")
+            log.error("process %s is dead; a key of a wrong type hinders its recovery: %s", identity, error)
 
     async def _look_at_graves(self) -> None:
         for member, since in tuple(self._graves.items()):

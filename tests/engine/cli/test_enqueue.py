@@ -79,6 +79,15 @@ def test_a_known_app_gives_queue_retries_and_signature(
     assert "stanchion: error: job welcome(user, *, lang='en'): " in capsys.readouterr().err
 
 
+def test_a_slip_of_a_name_is_refused_where_the_app_is_known(
+    application: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["enqueue", "welcom", "7", "--app", application]) == 2
+    assert capsys.readouterr().err == (
+        "stanchion: error: the app has no job named 'welcom'; did you mean 'welcome'?\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -88,6 +97,8 @@ def test_a_known_app_gives_queue_retries_and_signature(
         (["a", "--jid", "a|b"], "stanchion: error: jid 'a|b'"),
         (["a", "1e999"], "stanchion: error: job a: args[0]: inf cannot be carried by JSON"),
         (["a", "--redis-url", "http://x"], "stanchion: error: the Redis URL 'http://x' must begin with"),
+        (["a", '{"rows": [1'], "stanchion: error: the argument '{\"rows\": [1' is no JSON: "),
+        (["a", "[NaN]"], "stanchion: error: the argument '[NaN]' is no JSON: NaN is a word"),
         (["a", "--app", "nowhere:app"], "stanchion: error: there is no module 'nowhere'"),
     ],
 )

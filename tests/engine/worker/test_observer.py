@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+import redis
+import redis.asyncio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stanchion.worker.observer import Sightings
+from stanchion.metrics import Tally
+from stanchion.store import keys
+from stanchion.worker.life import Life
+from stanchion.worker.observer import Observer, Sightings
+from stanchion.worker.options import QueueWeight, WorkerOptions
+from waiting import auntil
 
 DEAD_AFTER = 10.0
 
@@ -36,3 +46,17 @@ def test_nobody_who_beats_within_t_is_ever_dead(steps: list[tuple[float, int]]) 
         now, count = now + gap, count + 1
         seen = seen.updated({"a": str(count)}, now)
         assert seen.dead(now, DEAD_AFTER) == {}
+
+
+@pytest.mark.redis
+async def test_a_recovery_that_redis_refuses_does_not_hide_the_other_dead(
+    aredis: redis.asyncio.Redis,
+) -> None:
+    await aredis.hset(keys.BEATS, mapping={"broken": "1", "dead": "1"})
+    await aredis.set(keys.members("broken"), "no hash")
+    options = WorkerOptions("app:app", (QueueWeight("mail"),), beat_seconds=0.02, dead_after_seconds=0.1)
+    observer = asyncio.create_task(Observer(Life(options, aredis, Tally())).run())
+    try:
+        await auntil(lambda: redis_client.hkeys(keys.BEATS) == [b"broken"], timeout_seconds=5)
+    finally:
+        observer.cancel()
