@@ -50,7 +50,7 @@ def test_nobody_who_beats_within_t_is_ever_dead(steps: list[tuple[float, int]]) 
 
 @pytest.mark.redis
 async def test_a_recovery_that_redis_refuses_does_not_hide_the_other_dead(
-    aredis: redis.asyncio.Redis,
+    aredis: redis.asyncio.Redis, redis_client: redis.Redis
 ) -> None:
     await aredis.hset(keys.BEATS, mapping={"broken": "1", "dead": "1"})
     await aredis.set(keys.members("broken"), "no hash")
