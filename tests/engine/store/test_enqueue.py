@@ -141,6 +141,14 @@ def test_a_job_redis_refuses_does_not_take_the_others_of_its_call_along(redis_cl
     assert not redis_client.exists(keys.counters("broken"))
 
 
+def test_a_counter_of_a_wrong_type_does_not_deny_a_job_that_is_in(redis_client: redis.Redis) -> None:
+    redis_client.set(keys.counters("mail"), "no hash")
+    redis_client.set(keys.QUEUES, "no set")
+    assert enqueue(redis_client, request()) == Recorded(("enqueued",))
+    assert enqueue(redis_client, request()) == Recorded(("enqueued",))
+    assert redis_client.llen("queue:mail") == 1
+
+
 def test_a_full_redis_refuses_the_call_whole(redis_client: redis.Redis) -> None:
     enqueue(redis_client, request(number=1))
     before = everything(redis_client)

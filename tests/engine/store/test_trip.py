@@ -197,6 +197,18 @@ async def test_a_key_of_the_wrong_type_costs_no_job(client: redis.asyncio.Redis)
     assert (await go(client, 3, ended=ended[:1])).answers == (Answer.RECORDED,)
 
 
+async def test_a_broken_queue_or_counter_does_not_keep_the_outcomes_of_others_out(
+    client: redis.asyncio.Redis,
+) -> None:
+    await push(client, 1, 2)
+    leased = (await go(client, 1, free=1)).jobs[0]
+    await client.set(keys.queue("slow"), "not a list")
+    await client.set(keys.counters("mail"), "not a hash")
+    reply = await go(client, 2, free=2, sources=(Source("slow"), *MAIL), ended=(over(leased),))
+    assert (reply.status, reply.answers, numbers(reply)) == (Status.OK, (Answer.RECORDED,), [2])
+    assert await client.get(keys.STAT_PROCESSED) == b"1"
+
+
 async def test_a_full_memory_takes_outcomes_and_gives_jobs(client: redis.asyncio.Redis) -> None:
     """Else a full Redis would look like a dead fleet."""
     await push(client, 1, 2)

@@ -71,10 +71,11 @@ for i = 0, count - 1 do
       answer = 'failed:' .. string.gsub(pushed.err, '[,|]', ' ')
     else
       is_written = true
-      redis.call('HINCRBY', counters, 'enq', 1)
+      -- pcall: the job is in, so a counter of another type must not make the caller believe that it is not.
+      redis.pcall('HINCRBY', counters, 'enq', 1)
       if due == '' then
-        redis.call('SADD', KEYS[3], queue)
-        redis.call('HINCRBY', counters, 'eligible_enq', 1)
+        redis.pcall('SADD', KEYS[3], queue)
+        redis.pcall('HINCRBY', counters, 'eligible_enq', 1)
         answer = 'enqueued'
       else
         answer = 'scheduled'

@@ -72,7 +72,9 @@ if epoch and known_epoch ~= '-' and epoch ~= known_epoch then
 end
 
 for _, queue in ipairs(queues) do
-  queue.ready = redis.call('LLEN', queue.list)
+  -- A list of another type counts as empty: one broken queue must not keep the others' outcomes out.
+  local ready = redis.pcall('LLEN', queue.list)
+  queue.ready = type(ready) == 'number' and ready or 0
   queue.waiting = redis.call('LLEN', queue.inbox)
   queue.children = math.max(1, redis.call('SCARD', queue.consumers))
 end
@@ -84,18 +86,19 @@ redis.call('HDEL', lease, '-')
 
 local processed, failed = 0, 0
 
+-- Counters of another type are left alone (pcall): a figure may be missing, the outcome is recorded.
 local function count(outcome)
   processed = processed + 1
-  redis.call('HINCRBY', outcome.counters, 'done', 1)
-  redis.call('HINCRBY', outcome.counters, 'busy_ms', outcome.ms)
+  redis.pcall('HINCRBY', outcome.counters, 'done', 1)
+  redis.pcall('HINCRBY', outcome.counters, 'busy_ms', outcome.ms)
   if outcome.failed then
     failed = failed + 1
-    redis.call('HINCRBY', outcome.counters, 'failed', 1)
+    redis.pcall('HINCRBY', outcome.counters, 'failed', 1)
   end
   if outcome.runtime then
-    redis.call('HINCRBY', outcome.runtime, 'n', 1)
-    redis.call('HINCRBY', outcome.runtime, 'ms', outcome.ms)
-    redis.call('HINCRBY', outcome.runtime, outcome.bucket, 1)
+    redis.pcall('HINCRBY', outcome.runtime, 'n', 1)
+    redis.pcall('HINCRBY', outcome.runtime, 'ms', outcome.ms)
+    redis.pcall('HINCRBY', outcome.runtime, outcome.bucket, 1)
   end
 end
 
