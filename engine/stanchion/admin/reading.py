@@ -1,4 +1,5 @@
-"""Manifest files as policies, with every problem in its file and line. Called by check, apply and explain."""
+"""Manifest files as policies, with every problem in its file and line. Called by check, apply,
+explain and dev."""
 
 from __future__ import annotations
 

@@ -118,8 +118,9 @@ def _group(
     else:
         notices += (f"{policy.owner.key}: no worker runs here; --app or --exec {policy.queue}='…' adds one",)
         return Group(policy, riders, None, notices)
-    if policy.effective_autoscaling.schedules or policy.effective_autoscaling.dependencies:
-        notices += (f"{policy.owner.key}: schedules and dependencies apply in a cluster only",)
+    scaling = policy.effective_autoscaling
+    if scaling.schedules or scaling.dependencies or scaling.fallback:
+        notices += (f"{policy.owner.key}: schedules, dependencies and fallback do not apply here",)
     command = WorkerCommand(arguments, variables, workers.drain_timeout_seconds, beats=not is_strangers)
     return Group(policy, riders, command, notices)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Set
 
-from stanchion.policy.contract import Config, encode
+from stanchion.policy.contract import Config, ConfigHash, encode
 from stanchion.store import config
 from stanchion.store.config import WriteResult
 from stanchion_operator import metrics
@@ -36,7 +36,7 @@ class ConfigWriter:
         """Write one policy to every server it belongs to; the worst outcome is the answer.
 
         A hash that a loser of `take_over_from` wrote before we saw the rightful owner is taken over.
-        Raises Unreachable if any of the servers is away.
+        Raises Unreachable if any of the servers is away, once every other has its hash.
         """
         self._check()
         wanted = set(servers)
@@ -44,19 +44,29 @@ class ConfigWriter:
         for left in self._places[key] - wanted:
             await self._delete(left, hash_.entry)
         self._entries[key], self._places[key] = hash_.entry, wanted
-        results = [WriteResult("unchanged", "")]
+        results, away = [WriteResult("unchanged", "")], None
         for server in wanted:
-            result = await server.ask(
-                lambda client: config.write(client, hash_, fence=self._fence(), take_over=take_over)
-            )
-            if result.outcome == "conflict" and result.owner in take_over_from:
-                result = await server.ask(
-                    lambda client: config.write(client, hash_, fence=self._fence(), take_over=True)
-                )
-            if result.outcome == "repaired":
-                metrics.REPAIRS.labels(hash_.kind).inc()
-            results.append(result)
+            try:
+                results.append(await self._write_to(server, hash_, take_over, take_over_from))
+            except Unreachable as error:
+                away = error
+        if away is not None:
+            raise away
         return min(results, key=lambda result: WORST_FIRST.index(result.outcome))
+
+    async def _write_to(
+        self, server: Server, hash_: ConfigHash, take_over: bool, take_over_from: Collection[str]
+    ) -> WriteResult:
+        result = await server.ask(
+            lambda client: config.write(client, hash_, fence=self._fence(), take_over=take_over)
+        )
+        if result.outcome == "conflict" and result.owner in take_over_from:
+            result = await server.ask(
+                lambda client: config.write(client, hash_, fence=self._fence(), take_over=True)
+            )
+        if result.outcome == "repaired":
+            metrics.REPAIRS.labels(hash_.kind).inc()
+        return result
 
     async def remove(self, key: Key) -> None:
         """Delete what was written for a policy; a server that is away is swept when it is back."""

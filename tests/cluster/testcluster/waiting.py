@@ -20,4 +20,4 @@ def wait_until(check: Callable[[], Found | None], what: str, timeout_seconds: fl
             return found
         if time.monotonic() > deadline:
             raise TimedOut(f"waited {timeout_seconds:g} s in vain for {what}")
-        time.sleep(0.05)
+        time.sleep(0.05)  # other processes give no signal that could be awaited

@@ -48,7 +48,7 @@ async def until_restarted(fleet: Fleet) -> None:
     """Tick, as the runner would, until the pause after the crash is over."""
     async with asyncio.timeout(10):
         while not fleet.running:
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(0.02)  # the tick of a runner
             await fleet.adjust({})
 
 

@@ -33,7 +33,7 @@ def note(value: int) -> None:
 @jobs.job()
 def note_slowly(value: int) -> None:
     """Leave a mark after a while, so that a kill may come in between."""
-    time.sleep(0.1)
+    time.sleep(0.1)  # the job's own work
     with _redis() as client:
         client.rpush(LEDGER, value)
 

@@ -6,7 +6,7 @@ import pytest
 import redis
 
 from stanchion.policy.queue_policy import QueuePolicy
-from stanchion_operator.errors import NotLeading
+from stanchion_operator.errors import NotLeading, Unreachable
 from stanchion_operator.kube.paths import QUEUE_POLICY, Key
 from stanchion_operator.reconcile.config_writer import ConfigWriter
 from stanchion_operator.redis_config.server import Server
@@ -132,4 +132,15 @@ async def test_a_policy_that_moves_leaves_nothing_behind(
     assert writer.keys_on(new) == [KEY]
     assert writer.used() == {new}
     for server in (old, new):
+        await server.close()
+
+
+async def test_a_server_that_is_away_keeps_the_config_from_no_other(
+    redis_url: str, redis_client: redis.Redis, leader: Leader
+) -> None:
+    servers = [*(Server(f"redis://127.0.0.1:{port}/0") for port in range(1, 6)), Server(redis_url)]
+    with pytest.raises(Unreachable):
+        await leader.writer().write(KEY, policy(), servers)
+    assert redis_client.exists(HASH)
+    for server in servers:
         await server.close()
