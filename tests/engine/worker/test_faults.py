@@ -90,6 +90,8 @@ def test_a_process_that_was_declared_dead_begins_a_new_life(
             os.kill(pid, signal.SIGSTOP)
         with Worker(redis_url, tmp_path, queues=("other",)):
             until(lambda: waiting(redis_client) == [1], timeout_seconds=15)
+            # Its beat goes last: one that wakes between the two is alive after all and keeps its name.
+            until(lambda: not redis_client.hexists(keys.BEATS, identity))
             for pid in tree:
                 os.kill(pid, signal.SIGCONT)
             until(lambda: frozen.identity not in ("", identity))
