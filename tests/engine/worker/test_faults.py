@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 import redis
+import redis.asyncio
 
 from engine.tcp_proxy import TcpProxy
 from engine.worker.jobs_app import LEDGER, RELEASE, STARTED
 from engine.worker.running import Worker, leased, values, waiting
 from stanchion.app import App
 from stanchion.dev.redis_server import RedisServer
-from stanchion.store import keys
+from stanchion.store import keys, recovery
 from waiting import until
 
 pytestmark = pytest.mark.redis
@@ -99,6 +100,27 @@ def test_a_process_that_was_declared_dead_begins_a_new_life(
             redis_client.rpush(RELEASE, 1, 1)
             until(lambda: redis_client.get(keys.STAT_PROCESSED) == b"1")
     assert redis_client.zcard(keys.RETRY) == 0
+
+
+async def test_a_process_that_wakes_half_way_through_its_recovery_keeps_its_name(
+    redis_url: str, tmp_path: Path, redis_client: redis.Redis, aredis: redis.asyncio.Redis
+) -> None:
+    """Its job was returned, its beat not yet removed: only the fenced child is replaced."""
+    App(redis_url).enqueue("hold", [1], queue="mail")
+    with Worker(redis_url, tmp_path) as frozen:
+        until(lambda: redis_client.llen(STARTED) == 1)
+        identity, tree = frozen.identity, [frozen.process.pid, *frozen.children]
+        for pid in tree:
+            os.kill(pid, signal.SIGSTOP)
+        beat = (await recovery.beats(aredis))[identity]
+        for member in await recovery.members(aredis, identity, beat):
+            await recovery.retire(aredis, member, counted=True, now=time.time())
+        for pid in tree:
+            os.kill(pid, signal.SIGCONT)
+        until(lambda: redis_client.llen(STARTED) == 2, timeout_seconds=20)
+        redis_client.rpush(RELEASE, 1, 1)
+        until(lambda: redis_client.get(keys.STAT_PROCESSED) == b"1")
+        assert frozen.identity == identity
 
 
 def test_a_flushed_redis_is_registered_with_again(
