@@ -24,12 +24,16 @@ ANY_EPOCH = "-"
 
 
 class Kind(StrEnum):
-    """Where a job goes after an attempt."""
+    """Where a job goes after an attempt: to the set it names, or (done, discard, expired) away."""
 
     DONE = "done"
     RETRY = "retry"
     DEAD = "dead"
     DISCARD = "discard"
+    SNOOZE = "snooze"
+    """Into `schedule`: it comes back, and no failure is counted."""
+    EXPIRED = "expired"
+    """It began too late to be of use and was not run."""
 
 
 class Status(StrEnum):
@@ -54,7 +58,7 @@ class Answer(StrEnum):
 class Ended:
     """One attempt that ended, as the script records it.
 
-    `payload` and `score` (epoch seconds) are the new entry of `retry` or `dead`; the two limits trim `dead`.
+    `payload` and `score` (epoch seconds) are the new entry of its set; the two limits trim `dead`.
     """
 
     token: str
@@ -132,6 +136,7 @@ def plan(
         keys.RECOVERIES,
         keys.RETRY,
         keys.DEAD,
+        keys.SCHEDULE,
         keys.STAT_PROCESSED,
         keys.STAT_FAILED,
         keys.stat_day("processed", day),

@@ -56,6 +56,7 @@ class Trips:
         self._ended: list[Ended] = []
         self._running: set[str] = set()
         self._unanswered: set[str] = set()
+        self._refused: set[str] = set()
         self._wake = asyncio.Event()
         self._look = True
         self.slots = options.concurrency
@@ -72,6 +73,7 @@ class Trips:
     def end(self, ended: Ended) -> None:
         """A job ended: its slot is free, its outcome goes with the next trip."""
         self._running.discard(ended.token)
+        self._refused.discard(ended.token)
         self._unanswered.add(ended.token)
         self._ended.append(ended)
         self._wake.set()
@@ -107,7 +109,7 @@ class Trips:
                 paused = await self._trip()
                 continue
             await waits.only(queues - paused if self._free else frozenset())
-            if self._is_finishing and not self._running and not self._ended and not self._look:
+            if self._is_finishing and not (self._running or self._ended or self._refused or self._look):
                 return
             await self._wake.wait()
 
@@ -179,10 +181,11 @@ class Trips:
             self._tally.add(metrics.OUTCOMES_REFUSED)
             log.error(
                 "Redis refuses to record the outcome of job %s (%s); it is kept and tried again: "
-                "is a key of another type in the place of `retry` or `dead`?",
+                "is a key of another type in the place of `retry`, `dead` or `schedule`?",
                 ended.jid,
                 ended.kind,
             )
+            self._refused.add(ended.token)
             asyncio.get_running_loop().call_later(REFUSED_AGAIN_SECONDS, self.end, ended)
             return
         self._unanswered.discard(ended.token)

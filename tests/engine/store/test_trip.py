@@ -157,22 +157,25 @@ async def test_the_inbox_comes_first_and_its_surplus_goes_back_in_order(client: 
 
 
 async def test_each_outcome_goes_to_its_place_and_is_counted(client: redis.asyncio.Redis) -> None:
-    await push(client, 1, 2, 3, 4)
-    done, retry, dead, discard = (await go(client, 1, free=4)).jobs
+    await push(client, *range(1, 7))
+    done, retry, dead, discard, snooze, expired = (await go(client, 1, free=6)).jobs
     await client.hset(keys.RECOVERIES, mapping={"1": 2, "other": 1})
     ended = (
         over(done),
         over(retry, Kind.RETRY, payload=b"retry me", score=NOW + 20, failed=True),
         over(dead, Kind.DEAD, payload=b"bury me", score=NOW, dead_oldest=NOW - 60, failed=True),
         over(discard, Kind.DISCARD, failed=True),
+        over(snooze, Kind.SNOOZE, payload=b"later", score=NOW + 60),
+        over(expired, Kind.EXPIRED),
     )
-    assert (await go(client, 2, ended=ended)).answers == (Answer.RECORDED,) * 4
+    assert (await go(client, 2, ended=ended)).answers == (Answer.RECORDED,) * 6
     assert await client.zrange(keys.RETRY, 0, -1, withscores=True) == [(b"retry me", NOW + 20)]
     assert await client.zrange(keys.DEAD, 0, -1, withscores=True) == [(b"bury me", NOW)]
-    assert await client.hgetall(keys.counters("mail")) == {b"done": b"4", b"failed": b"3", b"busy_ms": b"160"}
-    assert await client.hgetall(keys.runtime("A")) == {b"n": b"4", b"ms": b"160", b"b2": b"4"}
-    assert await client.mget(keys.STAT_PROCESSED, keys.STAT_FAILED) == [b"4", b"3"]
-    assert await client.mget("stat:processed:2026-11-30", "stat:failed:2026-11-30") == [b"4", b"3"]
+    assert await client.zrange(keys.SCHEDULE, 0, -1, withscores=True) == [(b"later", NOW + 60)]
+    assert await client.hgetall(keys.counters("mail")) == {b"done": b"6", b"failed": b"3", b"busy_ms": b"240"}
+    assert await client.hgetall(keys.runtime("A")) == {b"n": b"6", b"ms": b"240", b"b2": b"6"}
+    assert await client.mget(keys.STAT_PROCESSED, keys.STAT_FAILED) == [b"6", b"3"]
+    assert await client.mget("stat:processed:2026-11-30", "stat:failed:2026-11-30") == [b"6", b"3"]
     assert await client.hgetall(keys.RECOVERIES) == {b"other": b"1"}
     assert not await client.exists(keys.lease(ME))
 

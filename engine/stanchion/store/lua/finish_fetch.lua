@@ -5,23 +5,25 @@
 -- KEYS[3]  paused         SET of queue names
 -- KEYS[4]  epoch          STRING, the configuration's
 -- KEYS[5]  recoveries     HASH jid -> count
--- KEYS[6]  retry          ZSET        KEYS[7]  dead  ZSET
--- KEYS[8]  stat:processed KEYS[9]  stat:failed       KEYS[10], KEYS[11] the same of this day
--- KEYS[12…] per queue: list, inbox, consumers; then the counter and runtime hashes outcomes name
+-- KEYS[6]  retry, KEYS[7] dead, KEYS[8] schedule: ZSETs
+-- KEYS[9]  stat:processed KEYS[10] stat:failed       KEYS[11], KEYS[12] the same of this day
+-- KEYS[13…] per queue: list, inbox, consumers; then the counter and runtime hashes outcomes name
 -- ARGV[1]  number of this trip; a repeat sends the same number and the same bytes
 -- ARGV[2]  epoch the caller knows, '' when it knows none, '-' to go without the check
 -- ARGV[3]  slots free
 -- ARGV[4]  queues, ARGV[5] outcomes
 -- ARGV[6…] per queue: name, '1' if its policy pauses it
---          then per outcome: jid, payload, and in one text, parted by spaces: token, kind (done |
---          retry | dead | discard), score, oldest score kept in dead, members kept in dead, index of
---          the counters key, index of the runtime key (0: none), bucket, milliseconds, 1 if it failed
+--          then per outcome: jid, payload, and in one text, parted by spaces: token, kind (retry, dead,
+--          snooze: into that set; any other: nowhere), score, oldest score kept in dead, members kept in
+--          dead, index of the counters key, index of the runtime key (0: none), bucket, milliseconds,
+--          1 if it failed
 -- Returns  {status, answers, jobs, paused queues, jobs left ready}
 --          status   OK | REPEAT | STALE | FENCED | RECONFIG; the last three wrote nothing
 --          answers  one letter an outcome: r recorded, l lease lost, e refused by Redis, lease kept
 --          jobs     token, lease value, token, lease value, …
 
-local FIRST_QUEUE_KEY, FIRST_QUEUE_ARG, OUTCOME_ARGS = 12, 6, 3
+local FIRST_QUEUE_KEY, FIRST_QUEUE_ARG, OUTCOME_ARGS = 13, 6, 3
+local SETS = {retry = KEYS[6], dead = KEYS[7], snooze = KEYS[8]}
 local OUTCOME = '^' .. string.rep('(%S+) ', 9) .. '(%S+)$'
 local DAY_STAT_TTL_SECONDS = 5 * 365 * 24 * 3600
 
@@ -102,20 +104,17 @@ local function count(outcome)
   end
 end
 
--- Add to a set; false when Redis refuses (a key of the wrong type), which must not cost the job.
-local function add(key, outcome)
-  local reply = redis.pcall('ZADD', key, outcome.score, outcome.payload)
-  return type(reply) ~= 'table' or not reply.err
-end
-
+-- Add to the set the kind names; false when Redis refuses (wrong type), which must not cost the job.
 local function keep(outcome)
-  if outcome.kind == 'retry' then
-    return add(KEYS[6], outcome)
+  local set = SETS[outcome.kind]
+  if not set then
+    return true
+  end
+  local reply = redis.pcall('ZADD', set, outcome.score, outcome.payload)
+  if type(reply) == 'table' and reply.err then
+    return false
   end
   if outcome.kind == 'dead' then
-    if not add(KEYS[7], outcome) then
-      return false
-    end
     redis.call('ZREMRANGEBYSCORE', KEYS[7], '-inf', '(' .. outcome.oldest)
     redis.call('ZREMRANGEBYRANK', KEYS[7], 0, -outcome.most - 1)
   end
@@ -153,14 +152,14 @@ for i = 0, outcome_count - 1 do
   letters[i + 1] = finish(outcome_at(FIRST_QUEUE_ARG + 2 * queue_count + OUTCOME_ARGS * i))
 end
 if processed > 0 then
-  redis.call('INCRBY', KEYS[8], processed)
-  redis.call('INCRBY', KEYS[10], processed)
-  redis.call('EXPIRE', KEYS[10], DAY_STAT_TTL_SECONDS)
+  redis.call('INCRBY', KEYS[9], processed)
+  redis.call('INCRBY', KEYS[11], processed)
+  redis.call('EXPIRE', KEYS[11], DAY_STAT_TTL_SECONDS)
 end
 if failed > 0 then
-  redis.call('INCRBY', KEYS[9], failed)
-  redis.call('INCRBY', KEYS[11], failed)
-  redis.call('EXPIRE', KEYS[11], DAY_STAT_TTL_SECONDS)
+  redis.call('INCRBY', KEYS[10], failed)
+  redis.call('INCRBY', KEYS[12], failed)
+  redis.call('EXPIRE', KEYS[12], DAY_STAT_TTL_SECONDS)
 end
 
 -- 3. Lease the next jobs, in the caller's order of queues.
