@@ -12,6 +12,7 @@ import logging
 import signal
 import time
 from collections.abc import Iterator
+from random import Random
 
 from redis.exceptions import RedisError
 
@@ -26,7 +27,7 @@ from stanchion.worker.life import Life
 
 STEADY_SECONDS = 10.0
 """A child that lived this long has started well: the next death is not one in a row."""
-LAST_RESTART_SECONDS = 30.0
+LONGEST_RESTART_SECONDS = 30.0
 PROBATION_SECONDS = 600.0
 """A returned job that nobody has run after this long (deleted, or its queue paused) ends probation."""
 LAST_REPORT_SECONDS = 1.0
@@ -100,8 +101,8 @@ class Crew:
             if time.monotonic() - started > STEADY_SECONDS:
                 failures = 0
             failures = failures + 1 if failed else 0
-            if failures > 1 and not self._life.stopping.is_set():
-                pause = delay_seconds(failures + 3, self._life.rng, LAST_RESTART_SECONDS)
+            pause = restart_pause_seconds(failures, self._life.rng)
+            if pause and not self._life.stopping.is_set():
                 log.warning(
                     "child %d ended %d times in a row; the next starts in %.1f s", place, failures, pause
                 )
@@ -122,21 +123,35 @@ class Crew:
         """One life of one child, from start to burial. Returns whether it failed."""
         child = first or await Handle.spawn(self._life.options, place)
         try:
-            if first is None:
-                await child.loaded()
+            if first is None and not await self._loaded(child):
+                return False
             if not await self._register(child):
                 return False
             self._begin(place, child)
             code = await self._follow(child)
         except CommandError as error:
-            await child.ended()
             log.error("child %d cannot start: %s", place, error)
             self._life.tally.add(metrics.CHILD_ENDS, "not_loaded")
             return True
         finally:
             self._children.pop(place, None)
             child.kill()
+            await child.ended()
         return await self._bury(place, child, code)
+
+    async def _loaded(self, child: Handle) -> bool:
+        """Wait until it has the app. False if the worker stops first: an import that hangs holds up no drain.
+
+        Raises CommandError if the app cannot be loaded.
+        """
+        loaded = asyncio.ensure_future(child.loaded())
+        stopping = asyncio.ensure_future(self._life.stopping.wait())
+        try:
+            await asyncio.wait({loaded, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            return loaded.done() and bool(loaded.result())
+        finally:
+            loaded.cancel()
+            stopping.cancel()
 
     async def _register(self, child: Handle) -> bool:
         """List it in Redis before it works. False if the worker stops while Redis is away."""
@@ -179,8 +194,13 @@ class Crew:
                 task.cancel()
 
     async def _take_in(self, child: Handle) -> None:
-        async for entries in child.tallies():
-            self._life.tally.merge(entries)
+        try:
+            async for entries in child.tallies():
+                self._life.tally.merge(entries)
+        except Exception:
+            # Unheard, its finished jobs would count as held for ever, and nobody would know why.
+            log.exception("the reports of child %d cannot be read; it is killed", child.process.pid)
+            child.kill()
 
     async def _outstayed(self) -> None:
         await self._life.stopping.wait()
@@ -230,6 +250,14 @@ class Crew:
     def _order(self, do: str, **details: float) -> None:
         for child in self:
             child.order(do, **details)
+
+
+def restart_pause_seconds(failures: int, rng: Random) -> float:
+    """How long a place stays empty after so many children in a row ended badly.
+
+    The first successor starts at once; then 0.8 s, doubling to 30 s, each times a random 0.5 to 1.
+    """
+    return delay_seconds(failures + 3, rng, LONGEST_RESTART_SECONDS) if failures > 1 else 0.0
 
 
 def end_reason(code: int, *, is_stopping: bool) -> str:

@@ -1,6 +1,8 @@
-"""The talk between a supervisor and one child: JSON, one message a line, over a socket pair.
+"""The talk between a supervisor and one child: JSON, each message after its length, over a socket pair.
 
-The end of the stream means that the other side has gone. Nothing here waits for the other side to read.
+The length comes first because a status carries the payloads of all running jobs: a line would need a limit,
+and a message over it would end the talk. The end of the stream means that the other side has gone. Nothing
+here waits for the other side to read.
 """
 
 from __future__ import annotations
@@ -12,8 +14,7 @@ import socket
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
-MAX_LINE_BYTES = 64 * 1024 * 1024
-"""A status carries the payloads of all running jobs."""
+LENGTH_BYTES = 8
 MAX_UNREAD_BYTES = 4 * 1024 * 1024
 
 
@@ -28,7 +29,7 @@ class Link:
     async def open(cls, end: socket.socket) -> Link:
         """Over one end of a connected socket pair, which the link owns from now on."""
         end.setblocking(False)
-        return cls(*await asyncio.open_connection(sock=end, limit=MAX_LINE_BYTES))
+        return cls(*await asyncio.open_connection(sock=end))
 
     @property
     def is_choked(self) -> bool:
@@ -38,18 +39,18 @@ class Link:
     def send(self, message: Mapping[str, Any]) -> None:
         """Queue one message. To a side that has gone it is dropped."""
         if not self._writer.is_closing():
-            self._writer.write(json.dumps(message).encode() + b"\n")
+            body = json.dumps(message).encode()
+            self._writer.write(len(body).to_bytes(LENGTH_BYTES) + body)
 
     async def messages(self) -> AsyncIterator[dict[str, Any]]:
         """Every message until the other side has gone."""
         while True:
             try:
-                line = await self._reader.readline()
-            except ConnectionError:
+                length = int.from_bytes(await self._reader.readexactly(LENGTH_BYTES))
+                body = await self._reader.readexactly(length)
+            except (ConnectionError, asyncio.IncompleteReadError):
                 return
-            if not line.endswith(b"\n"):
-                return
-            yield json.loads(line)
+            yield json.loads(body)
 
     async def flush(self) -> None:
         """Wait until what was sent has left this process, or the other side has gone."""

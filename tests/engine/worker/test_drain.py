@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import time
 from pathlib import Path
@@ -58,6 +59,19 @@ def test_what_does_not_end_in_time_goes_back_to_the_head(
     _assert_no_trace(redis_client)
 
 
+def test_a_child_that_hangs_in_its_import_holds_up_no_drain(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hang_file = tmp_path / "hang"
+    monkeypatch.setenv("TEST_HANG_FILE", str(hang_file))
+    with Worker(redis_url, tmp_path, app="hanging_app:app") as worker:
+        hang_file.touch()
+        os.kill(worker.children[0], signal.SIGKILL)
+        until(hang_file.with_suffix(".seen").exists)
+        worker.term()
+        assert worker.process.wait(timeout=GRACE_SECONDS) == 0
+
+
 def test_a_job_can_see_that_it_should_end(redis_url: str, tmp_path: Path, redis_client: redis.Redis) -> None:
     App(redis_url).enqueue("hold_until_stopping", [1], queue="mail")
     with Worker(redis_url, tmp_path) as worker:
@@ -71,9 +85,9 @@ def test_a_second_interrupt_stops_at_once(redis_url: str, tmp_path: Path, redis_
     App(redis_url).enqueue("hold", [1], queue="mail")
     with Worker(redis_url, tmp_path) as worker:
         until(lambda: redis_client.llen(STARTED) == 1)
-        for _ in range(2):
-            worker.process.send_signal(signal.SIGINT)
-            time.sleep(0.1)
+        worker.process.send_signal(signal.SIGINT)
+        until(lambda: "told to stop" in worker.log.read_text())
+        worker.process.send_signal(signal.SIGINT)
         assert worker.process.wait(timeout=GRACE_SECONDS) == 0
     assert waiting(redis_client) == [1]
 
