@@ -14,10 +14,11 @@ from urllib.parse import urlsplit
 
 from stanchion.manifest.crds import custom_resources
 from stanchion.manifest.document import Json
-from stanchion.manifest.problem import Cause, unknown_field
+from stanchion.manifest.problem import Cause, duplicate_field, unknown_field
 
 API_VERSION = "stanchion.dev/v1alpha1"
-_UNKNOWN = re.compile(r'unknown field "([^"]+)"')
+_STRICT = re.compile(r'(unknown|duplicate) field "([^"]+)"')
+_MAKERS = {"unknown": unknown_field, "duplicate": duplicate_field}
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Answer:
         if self.accepted:
             return frozenset()
         if "strict decoding error" in self.body["message"]:
-            return frozenset(unknown_field(path) for path in _UNKNOWN.findall(self.body["message"]))
+            found = _STRICT.findall(self.body["message"])
+            return frozenset(_MAKERS[what](path) for what, path in found)
         causes = self.body["details"]["causes"]
         return frozenset(Cause(cause["field"], cause["reason"], cause["message"]) for cause in causes)
 

@@ -13,16 +13,10 @@ from pathlib import Path
 
 from stanchion.manifest import construct
 from stanchion.manifest.document import Json
-from stanchion.manifest.problem import Cause
+from stanchion.manifest.problem import RULES_NOT_CHECKED, Cause
 
 FOLDER = Path(__file__).parent / "examples"
 API_VERSION = "stanchion.dev/v1alpha1"
-RULES_NOT_CHECKED = Cause(
-    "<nil>",
-    "FieldValueInvalid",
-    "Invalid value: null: some validation rules were not checked because the object was invalid; "
-    "correct the existing errors to complete validation",
-)
 
 
 @dataclass(frozen=True)
@@ -34,8 +28,9 @@ class Example:
     name: str
     text: str
     old: str | None
-    lenient: bool
-    """The API server reads this strictly and kubectl does not (it turns YAML into JSON itself)."""
+    content: str
+    """What the API server is told the text is. Rows with `json` are JSON: only there does it name the path of
+    a duplicate field."""
     gives: Json
     """The whole spec that is stored; None where only acceptance matters."""
     causes: frozenset[Cause]
@@ -57,12 +52,18 @@ def _read(file: Path) -> Iterator[Example]:
             says=row["says"],
             kind=table["kind"],
             name=row.get("name", "example"),
-            text=_with_text(table["kind"], row["text"]) if "text" in row else _manifest(table["kind"], row),
+            text=_text(table["kind"], row),
             old=_manifest(table["kind"], {"spec": row["old"]}) if "old" in row else None,
-            lenient=row.get("lenient", False),
+            content="application/json" if "json" in row else "application/yaml",
             gives=row.get("gives"),
             causes=causes,
         )
+
+
+def _text(kind: str, row: dict[str, Json]) -> str:
+    if "json" in row:
+        return str(row["json"])
+    return _with_text(kind, row["text"]) if "text" in row else _manifest(kind, row)
 
 
 def _manifest(kind: str, row: dict[str, Json]) -> str:

@@ -19,11 +19,11 @@ from stanchion.manifest.problem import Cause
 pytestmark = pytest.mark.api
 
 
-def create(server: ApiServer, kind: str, text: str, *, lenient: bool = False, dry: bool = False) -> Answer:
-    checks = "Ignore" if lenient else "Strict"
-    return server.send(
-        "POST", f"{collection(kind)}?fieldValidation={checks}{'&dryRun=All' if dry else ''}", text
-    )
+def create(
+    server: ApiServer, kind: str, text: str, *, content: str = "application/yaml", dry: bool = False
+) -> Answer:
+    path = f"{collection(kind)}?fieldValidation=Strict{'&dryRun=All' if dry else ''}"
+    return server.send("POST", path, text, content=content)
 
 
 def replace(server: ApiServer, example: Example, stored: Json) -> Answer:
@@ -42,7 +42,7 @@ def offline(text: str) -> tuple[Json, frozenset[Cause]]:
 @pytest.mark.parametrize("example", examples(), ids=lambda example: f"{example.kind}: {example.says}")
 def test_the_server_says_what_the_table_says(server: ApiServer, example: Example) -> None:
     if example.old is None:
-        answer = create(server, example.kind, example.text, lenient=example.lenient, dry=True)
+        answer = create(server, example.kind, example.text, content=example.content, dry=True)
     else:
         before = create(server, example.kind, example.old)
         try:

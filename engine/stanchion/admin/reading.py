@@ -67,7 +67,7 @@ def read(paths: Iterable[str | Path], *, one_redis: bool = False) -> Reading:
     declared = []
     for manifest in loaded.manifests:
         stored, causes = validate(manifest)
-        problems += causes
+        problems += (cause for cause in causes if not cause.is_remark)
         if stored is None:
             continue
         try:

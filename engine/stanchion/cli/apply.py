@@ -16,7 +16,12 @@ from stanchion.store import connection
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
-    parser.add_argument("paths", metavar="PATH", nargs="+", help="files or folders; - reads standard input")
+    parser.add_argument(
+        "paths",
+        metavar="PATH",
+        nargs="+",
+        help="files, or folders without their subfolders; - reads standard input",
+    )
     parser.add_argument("--redis-url", metavar="URL", help="default: STANCHION_REDIS_URL, else localhost")
     parser.add_argument("--dry-run", action="store_true", help="say what would be written, write nothing")
     parser.add_argument(

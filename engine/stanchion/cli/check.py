@@ -21,7 +21,12 @@ from stanchion.store import keys
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
-    parser.add_argument("paths", metavar="PATH", nargs="+", help="files or folders; - reads standard input")
+    parser.add_argument(
+        "paths",
+        metavar="PATH",
+        nargs="+",
+        help="files, or folders without their subfolders; - reads standard input",
+    )
     parser.add_argument(
         "--show", action="store_true", help="print the config hashes that `apply` would write"
     )

@@ -18,7 +18,13 @@ NEEDED = {"rich": "rich", "watchfiles": "watchfiles", "yaml": "pyyaml", "jsonsch
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
-    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="manifests: files or folders")
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        type=Path,
+        metavar="PATH",
+        help="manifests: files, or folders without their subfolders",
+    )
     parser.add_argument(
         "--app",
         metavar="MODULE:APP",

@@ -21,7 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
     parser.add_argument("job", metavar="JOB", help="the job's name, e.g. catalog.import_catalog")
     parser.add_argument(
-        "paths", metavar="PATH", nargs="*", help="manifests to read instead of the config in Redis"
+        "paths",
+        metavar="PATH",
+        nargs="*",
+        help="manifests (files, or folders without their subfolders) to read instead of the config in Redis",
     )
     parser.add_argument("--app", metavar="MODULE:APP", help="what code says; without it only policies count")
     parser.add_argument("-q", "--queue", help="as if the call named this queue")

@@ -15,16 +15,17 @@ from stanchion.manifest import lists, metadata, prune, rules, scale, schema
 from stanchion.manifest.conflicts import check_set
 from stanchion.manifest.crds import CustomResource, custom_resources
 from stanchion.manifest.document import Json, Manifest
-from stanchion.manifest.problem import INVALID, NOWHERE, TYPE_INVALID, Cause, Problem, unknown_field
+from stanchion.manifest.problem import (
+    NOWHERE,
+    RULES_NOT_CHECKED,
+    TYPE_INVALID,
+    Cause,
+    Problem,
+    duplicate_field,
+    unknown_field,
+)
 
 __all__ = ["check_set", "validate"]
-
-_RULES_NOT_CHECKED = Cause(
-    NOWHERE,
-    INVALID,
-    "Invalid value: null: some validation rules were not checked because the object was invalid; "
-    "correct the existing errors to complete validation",
-)
 
 
 def validate(
@@ -66,6 +67,8 @@ def _undecodable(manifest: Manifest, resource: CustomResource) -> Iterator[Probl
     yield from (_placed(manifest, cause) for cause in malformed)
     if malformed:
         return
+    for path, line in manifest.duplicates.items():
+        yield _placed(manifest, duplicate_field(path), f"first at line {line}")
     yield from (_placed(manifest, unknown_field(path)) for path in metadata.unknown_fields(meta))
     for path, siblings in prune.unknown_fields(manifest.body, resource.schema):
         close = difflib.get_close_matches(path.rpartition(".")[2], siblings, 1)
@@ -91,13 +94,13 @@ def _causes(
     ]
     yield from found
     if any(cause.blocks_rules for cause in found):
-        yield _RULES_NOT_CHECKED
+        yield RULES_NOT_CHECKED
     else:
         yield from rules.causes(stored, resource.schema, old)
 
 
 def _placed(manifest: Manifest, cause: Cause, hint: str = "") -> Problem:
-    path = "" if cause.field == NOWHERE else cause.field.removeprefix(".")
+    path = cause.about if cause.field == NOWHERE else cause.field.removeprefix(".")
     if cause.reason == TYPE_INVALID and "must be of type string" in cause.message and path in manifest.bare:
         hint = f"bare {manifest.bare[path]} is no string in YAML: quote it"
     return Problem(manifest.file, manifest.line_of(path), cause.field, cause.reason, cause.message, hint)

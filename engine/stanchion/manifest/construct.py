@@ -1,7 +1,8 @@
 """Turn a composed YAML node into JSON, as kubectl does, and remember where each field stood.
 
-Called by `load`. Duplicate keys: the last one wins, as for kubectl. Merge keys (`<<`) act in the order they
-stand in. Aliases are copied, within a bound, so that a few lines cannot become gigabytes.
+Called by `load`. Of duplicate keys the last one wins, as for kubectl, and `check` refuses them. Merge keys
+(`<<`) act in the order they stand in. Aliases are copied, within a bound, so that a few lines cannot become
+gigabytes.
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ class BadNode(ValueError):
 
 @dataclass(slots=True)
 class Built:
-    """A document as JSON, the line of each field by path, and the bare text of what became no string."""
+    """A document as JSON, the line of each field by path, and the bare text of what became no string.
+    `duplicates` maps the path of a key that stands twice in its object to the line of an earlier one."""
 
     value: Json = None
     lines: dict[str, int] = field(default_factory=dict)
     bare: dict[str, str] = field(default_factory=dict)
+    duplicates: dict[str, int] = field(default_factory=dict)
     nodes: int = 0
 
 
@@ -77,12 +80,16 @@ def _value(node: yaml.Node, path: str, built: Built, around: tuple[int, ...]) ->
 
 def _mapping(node: yaml.Node, path: str, built: Built, around: tuple[int, ...]) -> dict[str, Json]:
     result: dict[str, Json] = {}
+    stated: set[str] = set()
     for key_node, value_node in node.value:
         if key_node.value == "<<" and key_node.tag in (_BARE, _MERGE):
             result.update(_merged(value_node, path, built, around))
             continue
         key = _key(key_node, path)
         place = child(path, key)
+        if key in stated:
+            built.duplicates.setdefault(place, built.lines[place])
+        stated.add(key)
         built.lines[place] = key_node.start_mark.line + 1
         result[key] = _value(value_node, place, built, around)
     return result

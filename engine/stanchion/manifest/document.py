@@ -18,13 +18,14 @@ DEFAULT_NAMESPACE = "default"
 @dataclass(frozen=True, slots=True)
 class Manifest:
     """One YAML document. `lines` maps a field's path to its line, `bare` to the unquoted text that became
-    a number, a boolean or null there."""
+    a number, a boolean or null there, `duplicates` to the line of an earlier field of that name."""
 
     file: str
     line: int
     body: Mapping[str, Json]
     lines: Mapping[str, int] = field(default_factory=dict)
     bare: Mapping[str, str] = field(default_factory=dict)
+    duplicates: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def api_version(self) -> str:

@@ -17,7 +17,7 @@ import yaml
 from stanchion.manifest import construct
 from stanchion.manifest.crds import GROUP, custom_resources
 from stanchion.manifest.document import Json, Manifest
-from stanchion.manifest.problem import Problem
+from stanchion.manifest.problem import Problem, duplicate_field
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 _STDIN = "-"
@@ -133,10 +133,13 @@ def _documents(node: yaml.Node, file: str) -> Iterator[Manifest | Problem]:
         return
     items = built.value.get("items")
     if str(built.value.get("kind", "")).endswith("List") and isinstance(items, list):
+        if "items" in built.duplicates:
+            twice = duplicate_field("items")
+            yield Problem(file, built.lines["items"], twice.field, twice.reason, twice.message)
         for index, item in enumerate(items):
             yield _item(built, item, f"items[{index}]", file)
     else:
-        yield Manifest(file, line, built.value, built.lines, built.bare)
+        yield Manifest(file, line, built.value, built.lines, built.bare, built.duplicates)
 
 
 def _item(built: construct.Built, item: Json, path: str, file: str) -> Manifest | Problem:
@@ -144,7 +147,12 @@ def _item(built: construct.Built, item: Json, path: str, file: str) -> Manifest 
     if not isinstance(item, dict):
         return Problem(file, line, path, "InvalidYAML", "an item of a List must be an object")
     prefix = f"{path}."
-    return Manifest(file, line, item, _below(built.lines, prefix), _below(built.bare, prefix))
+    lines, bare, duplicates = (
+        _below(built.lines, prefix),
+        _below(built.bare, prefix),
+        _below(built.duplicates, prefix),
+    )
+    return Manifest(file, line, item, lines, bare, duplicates)
 
 
 def _below(values: dict[str, _T], prefix: str) -> dict[str, _T]:
@@ -155,4 +163,6 @@ def _nothing(path: str, found: list[Manifest]) -> Problem:
     kinds = ", ".join(sorted({other.kind or "an object without a kind" for other in found}))
     what = f"holds only {kinds}" if found else "holds no manifest"
     message = f"{what}; expected QueuePolicy, LockPolicy or TenantBudget of {GROUP}"
+    if Path(path).is_dir() and any(below.is_dir() for below in Path(path).iterdir()):
+        message += " (subfolders are not read: name them)"
     return Problem(path, 0, "", "NothingToDo", message)

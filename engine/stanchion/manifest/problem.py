@@ -6,7 +6,9 @@ Made by every check of this room. The messages are the API server's, to the lett
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from decimal import Decimal
 
 from stanchion.manifest.document import Json
@@ -23,7 +25,9 @@ TOO_LONG = "FieldValueTooLong"
 TOO_MANY = "FieldValueTooMany"
 TYPE_INVALID = "FieldValueTypeInvalid"
 UNKNOWN_FIELD = "UnknownField"
+DUPLICATE_FIELD = "DuplicateField"
 
+_VALUE_OF_NOTHING = re.compile('Invalid value: (null|""): ')
 _BLOCKING = frozenset({NOT_SUPPORTED, REQUIRED, TOO_LONG, TOO_MANY, TYPE_INVALID})
 
 
@@ -34,11 +38,22 @@ class Cause:
     field: str
     reason: str
     message: str
+    about: str = dataclass_field(default="", compare=False)
+    """The path the message speaks of where `field` is NOWHERE; the API server does not say."""
 
     @property
     def blocks_rules(self) -> bool:
         """The API server evaluates no CEL rule on an object that has such a cause."""
         return self.reason in _BLOCKING
+
+
+RULES_NOT_CHECKED = Cause(
+    NOWHERE,
+    INVALID,
+    "Invalid value: null: some validation rules were not checked because the object was invalid; "
+    "correct the existing errors to complete validation",
+)
+"""The API server's remark that it stopped at the other causes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +67,16 @@ class Problem:
     message: str
     hint: str = ""
 
+    @property
+    def is_remark(self) -> bool:
+        """It follows from the other problems: nothing to mend, and nothing to show people."""
+        return self.message == RULES_NOT_CHECKED.message
+
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
-        what = self.message if self.field in ("", NOWHERE) else f"{self.field}: {self.message}"
+        what = f"{self.field}: {self.message}" if self.field else self.message
+        if self.field == NOWHERE:
+            what = _VALUE_OF_NOTHING.sub("", self.message, count=1)
         return f"{place}: {what}" + (f" ({self.hint})" if self.hint else "")
 
 
@@ -100,6 +122,11 @@ def duplicate(field: str, value: Json) -> Cause:
 def unknown_field(field: str) -> Cause:
     """Strict decoding met a field that the schema does not have."""
     return Cause(field, UNKNOWN_FIELD, f'unknown field "{field}"')
+
+
+def duplicate_field(field: str) -> Cause:
+    """Strict decoding met a field twice in one object. (kubectl keeps the last one and tells nobody.)"""
+    return Cause(field, DUPLICATE_FIELD, f'duplicate field "{field}"')
 
 
 def shown(value: Json) -> str:

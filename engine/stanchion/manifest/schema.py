@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from stanchion.manifest import problem
 from stanchion.manifest.document import Json, child
@@ -78,7 +79,7 @@ def go_pattern(pattern: str) -> str:
 def _number(value: float, schema: Json, path: str) -> Iterator[Cause]:
     if schema.get("format") == "int32" and (isinstance(value, float) or value not in _INT32):
         detail = f"Checked value must be of type integer with format int32 in {path}"
-        yield problem.invalid("", detail, "")
+        yield replace(problem.invalid("", detail, ""), about=path)
     for keyword, exclusive, over, inside, outside in (
         ("minimum", "exclusiveMinimum", -1, "greater than or equal to", "greater than"),
         ("maximum", "exclusiveMaximum", 1, "less than or equal to", "less than"),

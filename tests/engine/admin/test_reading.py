@@ -58,3 +58,14 @@ def test_two_policies_for_one_queue_are_a_problem_where_there_is_one_redis(tmp_p
     assert read([tmp_path]).problems == ()
     (problem,) = read([tmp_path], one_redis=True).problems
     assert "already belongs to QueuePolicy other/imports" in str(problem)
+
+
+def test_only_what_can_be_mended_is_a_problem(tmp_path: Path) -> None:
+    """The API server adds that rules were not checked; in a list of things to mend that is noise."""
+    file = tmp_path / "x.yaml"
+    file.write_text(
+        "apiVersion: stanchion.dev/v1alpha1\nkind: QueuePolicy\n"
+        "metadata: {name: x}\nspec: {fairness: Often}\n"
+    )
+
+    assert [problem.field for problem in read([file]).problems] == ["spec.fairness"]

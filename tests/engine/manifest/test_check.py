@@ -61,6 +61,26 @@ def test_a_misspelled_field_gets_the_name_it_may_have_meant() -> None:
     ]
 
 
+def test_a_field_that_stands_twice_is_refused_where_it_stands_again() -> None:
+    text = f"{HEAD}metadata: {{name: mail}}\nspec:\n  paused: true\n  retry: {{}}\n  paused: true\n"
+
+    assert said(text) == ['f.yaml:7: spec.paused: duplicate field "spec.paused" (first at line 5)']
+
+
+def test_a_field_of_a_merged_object_may_be_stated_again() -> None:
+    text = f"{HEAD}metadata: {{name: mail}}\nspec: {{retry: {{<<: {{maxRetries: 2}}, maxRetries: 3}}}}\n"
+
+    assert said(text) == []
+
+
+def test_a_number_too_large_for_its_field_stands_in_its_line_and_without_go_values() -> None:
+    text = f"{HEAD}metadata: {{name: mail}}\nspec:\n  latencyTargetSeconds: 99999999999\n"
+
+    assert said(text)[0] == (
+        "f.yaml:5: Checked value must be of type integer with format int32 in spec.latencyTargetSeconds"
+    )
+
+
 @pytest.mark.parametrize(
     ("api_version", "kind", "message"),
     [

@@ -40,6 +40,22 @@ def test_a_folder_is_read_in_the_order_of_names_without_its_subfolders(tmp_path:
     assert [Path(manifest.file).name for manifest in loaded.manifests] == ["a.yaml", "b.yml", "c.json"]
 
 
+def test_a_folder_that_holds_manifests_only_further_down_says_so(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "a.yaml").write_text(POLICY)
+
+    (problem,) = load_paths([tmp_path]).problems
+
+    assert "subfolders are not read: name them" in problem.message
+
+
+def test_a_list_with_two_lists_of_items_is_refused_for_it() -> None:
+    item = "{apiVersion: stanchion.dev/v1alpha1, kind: QueuePolicy}"
+    loaded = load_text(f"kind: List\nitems: [{item}]\nitems: [{item}]\n", "list.yaml")
+
+    assert [str(problem) for problem in loaded.problems] == ['list.yaml:3: items: duplicate field "items"']
+
+
 def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO(POLICY))
 
