@@ -154,6 +154,11 @@ class Job:
         return _seconds(self.fields.get("failed_at"))
 
     @property
+    def retried_at_seconds(self) -> float | None:
+        """When the job failed last, epoch seconds; absent before its second failure."""
+        return _seconds(self.fields.get("retried_at"))
+
+    @property
     def tenant(self) -> str | None:
         """The tenant the caller stated, if any."""
         tenant = self.fields.get("tenant")
