@@ -23,6 +23,9 @@ COMMANDS = {
     "apply": "write the config hashes of manifests to a Redis, without Kubernetes",
     "explain": "show the effective settings of a job and where each comes from",
     "queue": "list, pause and unpause queues",
+    "schedule": "look at jobs enqueued for later; run or delete them",
+    "retry": "look at jobs that wait for a retry; run them now, kill or delete them",
+    "dead": "look at dead jobs; retry or delete them",
 }
 EXIT_INTERRUPTED = 130
 
