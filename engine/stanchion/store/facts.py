@@ -3,31 +3,26 @@
 Called every tick by the operator and the local runner. Three short pipelines, since each names keys that
 the one before brought: the clock and the processes; the processes' records and the due jobs; the run
 times of the jobs in sight. It must never decide anything, nor fail because of one unreadable record.
+`facts_records` reads the records.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Any
 
 import redis.asyncio
+from redis.exceptions import RedisError
 
-from stanchion.errors import MalformedPayload
 from stanchion.job import Job
-from stanchion.metrics import RUNTIME_LIMITS_MS
 from stanchion.scaling.facts import ProcessFacts, QueueFacts
-from stanchion.store import keys
+from stanchion.store import facts_records, keys
 
 COUNTERS = ("enq", "eligible_enq", "done", "failed", "busy_ms")
-PROCESS_FIELDS = ("info", "busy", "beat", "quiet", "concurrency")
 PEEKED_DUE_JOBS = 200
 """Due jobs looked into per set; beyond that the queue's share among them is taken for the rest."""
-QUANTILE = 0.95
-MS_PER_SECOND = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,7 @@ async def sample(client: redis.asyncio.Redis, queue: str, *, lead_seconds: float
         queue=queue,
         at_seconds=sight.now,
         waiting=visible,
-        oldest_age_seconds=_age(sight.head, sight.now) if visible else 0.0,
+        oldest_age_seconds=facts_records.age_seconds(sight.head, sight.now) if visible else 0.0,
         busy=sum(running.values()),
         enqueued=enqueued,
         eligible=eligible,
@@ -63,10 +58,12 @@ async def sample(client: redis.asyncio.Redis, queue: str, *, lead_seconds: float
         busy_ms=busy_ms,
         due_soon=due_soon,
         paused=sight.paused,
-        service_hint_seconds=_mean(runtimes.get(sight.head.name)) if sight.head else None,
+        service_hint_seconds=facts_records.mean_seconds(runtimes[sight.head.name]) if sight.head else None,
         running=running,
         runtime_p95_seconds={
-            name: p95 for name in running if (p95 := _quantile(runtimes.get(name))) is not None
+            name: p95
+            for name in running
+            if (p95 := facts_records.quantile_seconds(runtimes[name])) is not None
         },
         processes=processes,
     )
@@ -85,10 +82,10 @@ async def _look(client: redis.asyncio.Redis, queue: str) -> _Sight:
     return _Sight(
         now=time[0] + time[1] / 1e6,
         waiting=waiting,
-        head=_job(head),
-        counters=tuple(int(value or 0) for value in counters),
+        head=facts_records.job(head),
+        counters=tuple(facts_records.count(value) for value in counters),
         paused=bool(paused) or declared == b"true",
-        identities=tuple(sorted(identity.decode() for identity in identities)),
+        identities=tuple(sorted(identity.decode(errors="replace") for identity in identities)),
     )
 
 
@@ -102,19 +99,19 @@ async def _who_works(
             pipeline.zcount(name, "-inf", soon)
             pipeline.zrangebyscore(name, "-inf", soon, start=0, num=PEEKED_DUE_JOBS)
         for identity in sight.identities:
-            pipeline.hmget(keys.process(identity), PROCESS_FIELDS)
+            pipeline.hmget(keys.process(identity), facts_records.PROCESS_FIELDS)
             pipeline.hvals(keys.work(identity))
             pipeline.hvals(keys.work_of_sidekiq_6(identity))
-        replies = await pipeline.execute()
-    due_soon = sum(_share(replies[at], replies[at + 1], queue) for at in (0, 2))
+        replies = _readable(await pipeline.execute(raise_on_error=False), needed=4)
+    due_soon = sum(facts_records.share(replies[at], replies[at + 1], queue) for at in (0, 2))
     processes: list[ProcessFacts] = []
     running: Counter[str] = Counter()
     records = zip(sight.identities, replies[4::3], replies[5::3], replies[6::3], strict=True)
     for identity, record, work, old_work in records:
-        process = _process(identity, record)
+        process = facts_records.process(identity, record)
         if process is not None and queue in process.queues:
             processes.append(process)
-            running.update(_running(work or old_work, queue))
+            running.update(facts_records.running(work or old_work, queue))
     return tuple(processes), dict(running), due_soon
 
 
@@ -124,76 +121,13 @@ async def _runtimes(client: redis.asyncio.Redis, names: Sequence[str]) -> Mappin
     async with client.pipeline(transaction=False) as pipeline:
         for name in names:
             pipeline.hgetall(keys.runtime(name))
-        return dict(zip(names, await pipeline.execute(), strict=True))
+        return dict(zip(names, _readable(await pipeline.execute(raise_on_error=False)), strict=True))
 
 
-def _job(payload: bytes | None) -> Job | None:
-    """None for no payload and for one that is no job: the worker buries that, it is no measure of age."""
-    try:
-        return None if payload is None else Job.parse(payload)
-    except MalformedPayload:
-        return None
-
-
-def _age(head: Job | None, now: float) -> float:
-    """A clock ahead of Redis's stamps the future: that is age 0, not a negative one."""
-    enqueued_at = head.enqueued_at_seconds if head else None
-    return 0.0 if enqueued_at is None else max(0.0, now - enqueued_at)
-
-
-def _share(count: int, peeked: Sequence[bytes], queue: str) -> int:
-    """How many of `count` due jobs belong to `queue`, judged by those peeked."""
-    own = sum(1 for payload in peeked if (job := _job(payload)) and job.queue == queue)
-    return own if count <= len(peeked) else round(count * own / len(peeked))
-
-
-def _process(identity: str, record: Sequence[bytes | None]) -> ProcessFacts | None:
-    """One heartbeat; None if it has expired or is no process record we can read."""
-    info_json, busy, beat, quiet, concurrency = record
-    try:
-        info: dict[str, Any] = json.loads(info_json or b"null") or {}
-        return ProcessFacts(
-            identity=identity,
-            hostname=str(info["hostname"]),
-            pid=int(info["pid"]),
-            concurrency=int(concurrency if concurrency is not None else info["concurrency"]),
-            busy=int(busy or 0),
-            quiet=quiet == b"true",
-            queues=tuple(str(name) for name in info["queues"]),
-            beat_at_seconds=float(beat or 0),
-        )
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-def _running(work: Iterable[bytes], queue: str) -> Iterable[str]:
-    """Names of the jobs of `queue` among a process's running ones. The payload is JSON in JSON; Sidekiq
-    before 6.1 wrote an object."""
-    for entry in work:
-        try:
-            fields = json.loads(entry)
-            if fields["queue"] != queue:
-                continue
-            payload = fields["payload"]
-            text = payload if isinstance(payload, str) else json.dumps(payload)
-            yield Job.parse(text.encode()).name
-        except (KeyError, TypeError, ValueError):
-            continue  # MalformedPayload is a ValueError: a slot we cannot name
-
-
-def _mean(runtime: Mapping[bytes, bytes] | None) -> float | None:
-    """Mean runtime in seconds of one job's histogram."""
-    count = int((runtime or {}).get(b"n", 0))
-    return int((runtime or {}).get(b"ms", 0)) / count / MS_PER_SECOND if count else None
-
-
-def _quantile(runtime: Mapping[bytes, bytes] | None) -> float | None:
-    """Upper limit, in seconds, of the bucket that holds the 95th percentile; the last has twice the limit
-    before it."""
-    counts = [int((runtime or {}).get(b"b%d" % index, 0)) for index in range(len(RUNTIME_LIMITS_MS) + 1)]
-    total = sum(counts)
-    if not total:
-        return None
-    rank = next(i for i, seen in enumerate(accumulate(counts)) if seen >= QUANTILE * total)
-    limits = (*RUNTIME_LIMITS_MS, 2 * RUNTIME_LIMITS_MS[-1])
-    return limits[rank] / MS_PER_SECOND
+def _readable(replies: Sequence[Any], needed: int = 0) -> list[Any]:
+    """Replies in which a refused command (a key of another type) counts as an empty record, but for the
+    first `needed`: those are the queue's own, and an error there is no zero. Raises it."""
+    for reply in replies[:needed]:
+        if isinstance(reply, RedisError):
+            raise reply
+    return [{} if isinstance(reply, RedisError) else reply for reply in replies]

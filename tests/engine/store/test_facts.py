@@ -123,7 +123,7 @@ async def test_processes_and_running_jobs_of_this_queue_only(aredis: redis.async
     ]
 
 
-@pytest.mark.parametrize("info", [b"no json", b"[]", b"{}", b'{"hostname": "h", "pid": "x"}'])
+@pytest.mark.parametrize("info", [b"no json", b"[]", b"{}", b'{"hostname": "h", "pid": "x"}', b"[" * 100_000])
 async def test_a_process_record_that_cannot_be_read_is_left_out(
     aredis: redis.asyncio.Redis, info: bytes
 ) -> None:
@@ -144,6 +144,32 @@ async def test_run_times_come_from_the_histograms(aredis: redis.asyncio.Redis) -
     assert facts.service_hint_seconds == 0.25
     longest = 2 * RUNTIME_LIMITS_MS[-1] / 1000
     assert facts.runtime_p95_seconds == {"mail": RUNTIME_LIMITS_MS[7] / 1000, "report": longest}
+
+
+@pytest.mark.parametrize("value", ["many", "1.5", "", "9" * 5000, b"\xff"])
+async def test_a_counter_that_is_no_number_counts_nothing_and_breaks_nothing(
+    aredis: redis.asyncio.Redis, value: str | bytes
+) -> None:
+    await aredis.lpush(keys.queue("q"), payload("mail", enqueued_at=time.time()))
+    await aredis.hset(keys.counters("q"), mapping={"enq": 3, "done": value, "busy_ms": value})
+    await aredis.hset(keys.runtime("mail"), mapping={"n": value, "ms": 10, "b0": value})
+    await works(aredis, "one:7:a", "0", payload("mail").decode())
+    await beat(aredis, "one:7:a", ["q"])
+    facts = await sample(aredis, "q", lead_seconds=LEAD_SECONDS)
+    assert (facts.waiting, facts.enqueued, facts.done, facts.busy_ms, facts.busy) == (1, 3, 0, 0, 1)
+    assert (facts.service_hint_seconds, facts.runtime_p95_seconds) == (None, {})
+
+
+async def test_records_of_another_type_or_name_are_left_out(aredis: redis.asyncio.Redis) -> None:
+    await aredis.lpush(keys.queue("q"), payload("mail", enqueued_at=time.time()))
+    await aredis.set(keys.runtime("mail"), "oops")
+    await aredis.sadd(keys.PROCESSES, "broken:7:b", b"\xff:7:c")
+    await aredis.set(keys.process("broken:7:b"), "oops")
+    await beat(aredis, "good:7:a", ["q"])
+    await aredis.set(keys.work("good:7:a"), "oops")
+    facts = await sample(aredis, "q", lead_seconds=LEAD_SECONDS)
+    assert [process.identity for process in facts.processes] == ["good:7:a"]
+    assert (facts.waiting, facts.busy, facts.service_hint_seconds) == (1, 0, None)
 
 
 async def test_a_key_of_the_wrong_type_is_an_error_and_no_zero(aredis: redis.asyncio.Redis) -> None:
