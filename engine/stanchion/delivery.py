@@ -105,11 +105,12 @@ class Delivery:
 
     def _given_up(self, error: RedisError) -> RedisUnavailable:
         if self._may_be_recorded:
+            what = "gave no answer in time"
             fate = "Whether the call was recorded is unknown: send it again with the same jid= to be sure"
         else:
-            fate = "Nothing was enqueued"
+            what, fate = "cannot be reached", "Nothing was enqueued"
         return RedisUnavailable(
-            f"Redis at {redact(self._url)} gave no answer in time ({error}). Is it running, and is "
+            f"Redis at {redact(self._url)} {what} ({error}). Is it running, and is "
             f"STANCHION_REDIS_URL right? {fate}"
         )
 

@@ -96,8 +96,8 @@ def test_what_cannot_pass_is_told_at_once_and_without_the_password(
 
 def test_a_call_that_never_left_is_told_from_one_of_unknown_fate(delivery: Delivery) -> None:
     refused = caused_by(exceptions.ConnectionError("no"), ConnectionRefusedError())
-    with pytest.raises(RedisUnavailable, match="Nothing was enqueued"):
+    with pytest.raises(RedisUnavailable, match=r"cannot be reached \(no\).*Nothing was enqueued"):
         delivery.pause_after_error(refused, NOW + 5)
     delivery.pause_after_error(caused_by(exceptions.ConnectionError("reset"), ConnectionResetError()), NOW)
-    with pytest.raises(RedisUnavailable, match="Whether the call was recorded is unknown"):
+    with pytest.raises(RedisUnavailable, match=r"gave no answer in time .*Whether the call was recorded"):
         delivery.pause_after_error(refused, NOW + 5)
