@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from types import MappingProxyType
 from typing import Any, Literal, TypedDict, Unpack
 
 from stanchion.arguments import to_json
+from stanchion.durations import is_number, to_seconds
 from stanchion.errors import InvalidArguments
 from stanchion.job import DEFAULT_QUEUE, QUEUE_NAME
+from stanchion.tracing import check_traceparent, traceparent
 
 OnRefused = Literal["raise", "return"]
 
@@ -24,7 +27,6 @@ JOB_NAME = re.compile(r"[A-Za-z0-9_:.-]{1,256}")
 JID = re.compile(r"[A-Za-z0-9_:.-]{1,128}")
 MAX_TENANT_BYTES = 256
 MAX_RETRIES = 10_000
-MAX_DELAY_SECONDS = 100 * 366 * 86_400.0
 MAX_AT_SECONDS = 253_402_300_799.0
 """The end of the year 9999: a later time cannot be shown, and is mostly one in milliseconds."""
 
@@ -35,9 +37,11 @@ class OptionFields(TypedDict, total=False):
     queue: str | None
     delay: float | timedelta | None
     at: float | datetime | None
+    expires_in: float | timedelta | None
     tenant: str | None
     jid: str | None
     retries: bool | int | None
+    traceparent: str | None
     on_refused: OnRefused | None
 
 
@@ -48,9 +52,11 @@ class Options:
     queue: str | None = None
     delay_seconds: float | None = None
     at_seconds: float | None = None
+    expires_in_seconds: float | None = None
     tenant: str | None = None
     jid: str | None = None
     retries: bool | int | None = None
+    traceparent: str | None = None
     on_refused: OnRefused | None = None
 
     @classmethod
@@ -64,11 +70,13 @@ class Options:
             raise InvalidArguments("delay and at exclude each other: one counts from now, one is a time")
         return cls(
             queue=_queue(fields.get("queue")),
-            delay_seconds=_delay(fields.get("delay")),
+            delay_seconds=to_seconds("delay", fields.get("delay")),
             at_seconds=_at(fields.get("at")),
+            expires_in_seconds=to_seconds("expires_in", fields.get("expires_in"), above_zero=True),
             tenant=_tenant(fields.get("tenant")),
             jid=_jid(fields.get("jid")),
             retries=check_retries(fields.get("retries")),
+            traceparent=check_traceparent(fields.get("traceparent")),
             on_refused=_on_refused(fields.get("on_refused")),
         )
 
@@ -79,6 +87,7 @@ class Options:
 
 
 NO_OPTIONS = Options()
+NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +103,12 @@ class Call:
     options: Options
     size_bytes: int
     """Of the encoded arguments."""
+    wire_fields: Mapping[str, Any] = field(default_factory=dict)
+    """More fields of the payload, as code declares them."""
+    expires_in_seconds: float | None = None
+    """How long after it is due the job may still begin."""
+    traceparent: str | None = None
+    """The trace this call belongs to: the option, else the context's."""
 
     @classmethod
     def of(
@@ -103,14 +118,26 @@ class Call:
         *,
         queue: str = DEFAULT_QUEUE,
         retries: bool | int | None = None,
+        wire_fields: Mapping[str, Any] = NO_FIELDS,
+        expires_in_seconds: float | None = None,
         options: Options = NO_OPTIONS,
     ) -> Call:
-        """The options' queue beats `queue`. Raises InvalidArguments for what JSON cannot carry."""
+        """The options beat what code declares. Raises InvalidArguments for what JSON cannot carry."""
         try:
             encoded = to_json(list(args))
         except InvalidArguments as error:
             raise InvalidArguments(f"job {name}: {error}") from None
-        return cls(name, json.loads(encoded), options.queue or queue, retries, options, len(encoded))
+        return cls(
+            name,
+            json.loads(encoded),
+            options.queue or queue,
+            retries,
+            options,
+            len(encoded),
+            wire_fields,
+            options.expires_in_seconds or expires_in_seconds,
+            options.traceparent or check_traceparent(traceparent.get()),
+        )
 
 
 def check_name(name: str) -> str:
@@ -142,17 +169,6 @@ def _queue(name: str | None) -> str | None:
     return None if name is None else check_queue(name)
 
 
-def _delay(delay: float | timedelta | None) -> float | None:
-    seconds = delay.total_seconds() if isinstance(delay, timedelta) else delay
-    if seconds is None:
-        return None
-    if not _is_number(seconds, most=MAX_DELAY_SECONDS):
-        raise InvalidArguments(
-            f"delay must be seconds from now, 0 to 100 years, or a timedelta, not {delay!r}"
-        )
-    return float(seconds)
-
-
 def _at(at: float | datetime | None) -> float | None:
     if isinstance(at, datetime):
         if at.tzinfo is None:
@@ -160,15 +176,11 @@ def _at(at: float | datetime | None) -> float | None:
         return at.timestamp()
     if at is None:
         return None
-    if not _is_number(at, most=MAX_AT_SECONDS):
+    if not is_number(at, most=MAX_AT_SECONDS):
         raise InvalidArguments(
             f"at must be epoch seconds (before the year 10000) or an aware datetime, not {at!r}"
         )
     return float(at)
-
-
-def _is_number(value: Any, *, most: float) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= most
 
 
 def _tenant(tenant: str | None) -> str | None:

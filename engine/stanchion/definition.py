@@ -12,9 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, Unpack
 
 from stanchion.binding import Binding
-from stanchion.call import NO_OPTIONS, Call, OptionFields, Options, check_name, check_queue, check_retries
+from stanchion.call import NO_OPTIONS, Call, OptionFields, Options, check_name, check_queue
 from stanchion.errors import InvalidArguments
 from stanchion.job import DEFAULT_QUEUE
+from stanchion.job_options import JobOptions
 from stanchion.verdict import Verdict
 
 P = ParamSpec("P")
@@ -36,7 +37,7 @@ class Owner(Protocol):
 
 
 class JobDefinition(Generic[P, R]):
-    """One job. `queue` and `retries` are what code states; a policy or a call may override them."""
+    """One job. `queue` and `declared` are what code states; a policy or a call may override them."""
 
     __name__: str
 
@@ -47,17 +48,22 @@ class JobDefinition(Generic[P, R]):
         *,
         name: str,
         queue: str | None = None,
-        retries: bool | int | None = None,
+        declared: JobOptions,
     ) -> None:
         self.name = check_name(name)
         _check_function(function, name)
         self.function = function
         self.queue = DEFAULT_QUEUE if queue is None else check_queue(queue)
-        self.retries = check_retries(retries)
+        self.declared = declared
         self.is_async = inspect.iscoroutinefunction(function)
         self.binding = Binding.of(function, name)
         self._owner = owner
         functools.update_wrapper(self, function, updated=())
+
+    @property
+    def retries(self) -> bool | int | None:
+        """As the decorator states; None if it does not."""
+        return self.declared.retries
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function here; nothing is enqueued."""
@@ -89,7 +95,15 @@ class JobDefinition(Generic[P, R]):
 
     def bound(self, wire_args: Sequence[Any], options: Options) -> Call:
         """A call from wire arguments that fit. Raises InvalidArguments for what JSON cannot carry."""
-        return Call.of(self.name, wire_args, queue=self.queue, retries=self.retries, options=options)
+        return Call.of(
+            self.name,
+            wire_args,
+            queue=self.queue,
+            retries=self.declared.retries,
+            wire_fields=self.declared.wire_fields,
+            expires_in_seconds=self.declared.expires_in_seconds,
+            options=options,
+        )
 
     def send(self, call: Call) -> Verdict:
         """Deliver a call of this job through its App."""

@@ -60,5 +60,9 @@ class Refused(StanchionError):
         self.verdict = verdict
 
 
+class TimeLimitExceeded(StanchionError, TimeoutError):
+    """An attempt took longer than the job's `timeout_seconds`: a failure like any other."""
+
+
 class LeaseLost(StanchionError):
     """This process was declared dead and its jobs were returned; it must start a new life."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Protocol, overload
+from typing import Any, Protocol, Unpack, overload
 
 from stanchion.call import check_queue
 from stanchion.definition import JobDefinition, P, R, Sender
 from stanchion.errors import CommandError, UnknownJob
+from stanchion.job_options import JobOptionFields, JobOptions
 
 
 class Registry(Sender, Protocol):
@@ -39,7 +40,7 @@ class JobSet:
 
     @overload
     def job(
-        self, /, *, name: str | None = None, queue: str | None = None, retries: bool | int | None = None
+        self, /, *, name: str | None = None, queue: str | None = None, **fields: Unpack[JobOptionFields]
     ) -> Callable[[Callable[P, R]], JobDefinition[P, R]]: ...
 
     def job(
@@ -49,14 +50,15 @@ class JobSet:
         *,
         name: str | None = None,
         queue: str | None = None,
-        retries: bool | int | None = None,
+        **fields: Unpack[JobOptionFields],
     ) -> JobDefinition[P, R] | Callable[[Callable[P, R]], JobDefinition[P, R]]:
         """Declare a function as a job, as `@jobs.job` or `@jobs.job(retries=5)`.
 
         `name` is the wire's class (default: prefix and function name), `queue` where its calls go (default:
-        the set's), `retries` True, False or a count. Raises InvalidArguments for a function whose calls
-        could not be checked, CommandError for a name that is taken.
+        the set's); the rest is in JobOptions. Raises InvalidArguments for an unfit option or a function
+        whose calls could not be checked, CommandError for a name that is taken.
         """
+        declared = JobOptions.of(**fields)
 
         def declare(function: Callable[P, R]) -> JobDefinition[P, R]:
             definition = JobDefinition(
@@ -64,7 +66,7 @@ class JobSet:
                 self,
                 name=name or self.prefix + getattr(function, "__name__", ""),
                 queue=queue or self.queue,
-                retries=retries,
+                declared=declared,
             )
             self._add(definition)
             return definition
