@@ -21,7 +21,7 @@ from stanchion.definition import JobDefinition
 from stanchion.discovery import job_sets
 from stanchion.errors import CommandError, InvalidArguments, Refused
 from stanchion.jobset import JobSet, name_taken
-from stanchion.middleware.base import ClientMiddleware
+from stanchion.middleware.registry import Middleware
 from stanchion.settings import Settings
 from stanchion.verdict import Verdict
 
@@ -43,8 +43,8 @@ class Deliverer(Protocol):
 class App(JobSet):
     """A JobSet of its own (no prefix) that includes others and sends their calls to one Redis.
 
-    `redis_url` and `on_refused` beat `settings`, which by default are the `STANCHION_…` variables;
-    `middleware` sees each record before it is pushed. Raises InvalidSettings.
+    `redis_url` and `on_refused` beat `settings`, which by default are the `STANCHION_…` variables.
+    Raises InvalidSettings.
     """
 
     def __init__(
@@ -53,14 +53,13 @@ class App(JobSet):
         *,
         on_refused: OnRefused | None = None,
         settings: Settings | None = None,
-        middleware: Sequence[ClientMiddleware] = (),
     ) -> None:
         super().__init__()
         self.settings = (settings or Settings.from_environ()).with_redis_url(redis_url)
         if on_refused is not None:
             self.settings = replace(self.settings, on_refused=on_refused)
         self._registry: dict[str, JobDefinition[Any, Any]] = {}
-        self._middleware = tuple(middleware)
+        self.middleware = Middleware()
         self._made: tuple[int, Client] | None = None
         self._stand_in: Deliverer | None = None
         self.attach(self)
@@ -164,7 +163,7 @@ class App(JobSet):
             # Imported late: a module that only declares jobs should not pay for loading redis-py.
             from stanchion.client import Client
 
-            made = self._made = (pid, Client(self.settings, self._middleware))
+            made = self._made = (pid, Client(self.settings, self.middleware.client_chain))
         return made[1]
 
     def _answer(self, call: Call, verdict: Verdict) -> Verdict:

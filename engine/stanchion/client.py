@@ -24,7 +24,7 @@ from stanchion.errors import InvalidArguments, RedisUnavailable
 from stanchion.gate.config import ConfigCache
 from stanchion.gate.push import Intent
 from stanchion.lane import Lane, LanePool
-from stanchion.middleware.base import ClientMiddleware, apply
+from stanchion.middleware.client import ClientMiddleware, apply
 from stanchion.settings import Settings
 from stanchion.store import connection
 from stanchion.store.enqueue import Reconfig, aenqueue, enqueue

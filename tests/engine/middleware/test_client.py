@@ -41,7 +41,8 @@ def test_what_the_caller_was_told_may_not_change() -> None:
 
 @pytest.mark.redis
 async def test_what_a_middleware_adds_is_in_the_payload(redis_url: str, redis_client: redis.Redis) -> None:
-    app = App(redis_url, middleware=[trace])
+    app = App(redis_url)
+    app.middleware.client(trace)
     await app.aenqueue("a")
     await app.aenqueue_many([app.call("a")])
     payloads = [json.loads(raw) for raw in redis_client.lrange("queue:default", 0, -1)]

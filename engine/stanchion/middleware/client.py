@@ -1,7 +1,8 @@
 """The client's chain: functions that see each job record before it is pushed and may add fields to it.
 
 A middleware is a plain function, the same for blocking and asyncio callers, so it must not wait for
-anything. It runs once per call, however often the call is sent.
+anything. It runs once per call, however often the call is sent; many calls may go in one sending, which is
+why it cannot stand around it. To stop a call it raises: the caller gets the error, and nothing is sent.
 """
 
 from __future__ import annotations
