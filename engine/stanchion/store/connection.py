@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from urllib.parse import urlsplit
+from typing import Any
 
 import redis
 import redis.asyncio
+import redis.sentinel
 from redis import exceptions
 
-from stanchion.errors import InvalidSettings, RedisUnavailable
-from stanchion.store.bounded_send import bound_sends
+from stanchion.errors import RedisUnavailable
+from stanchion.store import sentinel
+from stanchion.store.hardened import hardened, hardened_async
+from stanchion.store.redis_url import RedisUrl
+from stanchion.store.redis_url import check_url as check_url
+from stanchion.store.redis_url import redact as redact
 
-SCHEMES = ("redis", "rediss", "unix")
 CONNECT_TIMEOUT_SECONDS = 5.0
 
 
@@ -22,58 +26,28 @@ def connect(url: str, *, timeout_seconds: float = 5.0, name: str = "stanchion") 
 
     Raises InvalidSettings if `url` is no Redis URL.
     """
-    check_url(url)
-    return redis.Redis.from_url(
-        url,
-        socket_timeout=timeout_seconds,
-        socket_connect_timeout=min(timeout_seconds, CONNECT_TIMEOUT_SECONDS),
-        client_name=name,
-    )
+    parsed, options = RedisUrl.parse(url), _options(timeout_seconds, name)
+    if parsed.sentinels:
+        return hardened(sentinel.client(parsed, **options))
+    return hardened(redis.Redis.from_url(parsed.server, **options))
 
 
 def connect_async(
     url: str, *, timeout_seconds: float | None = 5.0, name: str = "stanchion"
 ) -> redis.asyncio.Redis:
     """An asyncio client; as `connect`. A wait that blocks on purpose passes `timeout_seconds=None`."""
-    check_url(url)
-    client = redis.asyncio.Redis.from_url(
-        url,
-        socket_timeout=timeout_seconds,
-        socket_connect_timeout=CONNECT_TIMEOUT_SECONDS,
-        client_name=name,
-    )
-    return bound_sends(client)
+    parsed, options = RedisUrl.parse(url), _options(timeout_seconds, name)
+    if parsed.sentinels:
+        return hardened_async(sentinel.async_client(parsed, **options))
+    return hardened_async(redis.asyncio.Redis.from_url(parsed.server, **options))
 
 
-def check_url(url: str) -> None:
-    """Raises InvalidSettings unless `url` has a scheme redis-py serves and a sane port and database."""
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise InvalidSettings(f"the Redis URL {redact(url)!r} cannot be read: {error}") from None
-    if parts.scheme not in SCHEMES:
-        raise InvalidSettings(
-            f"the Redis URL {redact(url)!r} must begin with redis://, rediss:// or unix://; "
-            "for example redis://localhost:6379/0"
-        )
-    database = parts.path.strip("/")
-    if parts.scheme != "unix" and database and not database.isdigit():
-        raise InvalidSettings(
-            f"the Redis URL {redact(url)!r} names database {database!r}, which is no number"
-        )
-    if port == 0:
-        raise InvalidSettings(f"the Redis URL {redact(url)!r} has port 0")
-
-
-def redact(url: str) -> str:
-    """The URL with its password hidden, fit for logs and errors."""
-    head, at, tail = url.rpartition("@")
-    if not at:
-        return url
-    scheme, mark, credentials = head.partition("://")
-    user = credentials.partition(":")[0]
-    return f"{scheme}{mark}{user}:***@{tail}"
+def _options(timeout_seconds: float | None, name: str) -> dict[str, Any]:
+    return {
+        "socket_timeout": timeout_seconds,
+        "socket_connect_timeout": min(timeout_seconds or CONNECT_TIMEOUT_SECONDS, CONNECT_TIMEOUT_SECONDS),
+        "client_name": name,
+    }
 
 
 @contextmanager
@@ -87,7 +61,15 @@ def readable_errors(url: str) -> Iterator[None]:
         ) from error
     except exceptions.NoPermissionError as error:
         raise RedisUnavailable(f"Redis at {redact(url)} denies this user a command: {error}") from error
+    except redis.sentinel.MasterNotFoundError as error:
+        raise RedisUnavailable(
+            f"the Sentinels in {redact(url)} name no primary ({error}): do they run, and do they call it so?"
+        ) from error
     except (exceptions.ConnectionError, exceptions.TimeoutError) as error:
+        if "certificate" in str(error).lower():
+            raise RedisUnavailable(
+                f"TLS with Redis at {redact(url)} failed ({error}): check the ssl_… options of the URL"
+            ) from error
         raise RedisUnavailable(
             f"Redis at {redact(url)} cannot be reached ({error}): is it running, and is "
             "STANCHION_REDIS_URL right?"
