@@ -45,7 +45,13 @@ class Series:
 
 
 JOBS = Series(
-    "stanchion_jobs", Kind.COUNTER, "Attempts that ended, by what became of them", ("queue", "job", "outcome")
+    "stanchion_jobs",
+    Kind.COUNTER,
+    "Attempts that ended, by what became of the job: done, retry, dead, discard, snooze, expired (not run)",
+    ("queue", "job", "outcome"),
+)
+TIMED_OUT = Series(
+    "stanchion_jobs_timed_out", Kind.COUNTER, "Attempts that outlived their time limit", ("queue", "job")
 )
 LEASED = Series("stanchion_jobs_leased", Kind.COUNTER, "Jobs taken from a queue", ("queue",))
 LEASES = Series("stanchion_leases", Kind.GAUGE, "Jobs in this process's hands")
@@ -81,7 +87,7 @@ BEAT_SECONDS = Series("stanchion_beat_seconds", Kind.GAUGE, "Round trip of the l
 QUIET = Series("stanchion_quiet", Kind.GAUGE, "1 when this process takes no more jobs")
 
 ALL = (
-    *(JOBS, LEASED, LEASES, SLOTS, CHILDREN, CHILD_ENDS, RETURNED, QUARANTINED, LEASES_LOST),
+    *(JOBS, TIMED_OUT, LEASED, LEASES, SLOTS, CHILDREN, CHILD_ENDS, RETURNED, QUARANTINED, LEASES_LOST),
     *(OUTCOMES_REFUSED, TRIPS, TRIP_OUTCOMES, TRIP_SECONDS, REDIS_ERRORS, PROMOTED, SCHEDULER_LAG),
     *(LOOP_LAG, BEAT_SECONDS, QUIET),
 )

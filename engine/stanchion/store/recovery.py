@@ -88,7 +88,7 @@ async def retire(client: redis.asyncio.Redis, member: Member, *, counted: bool, 
         values: list[Any] = await client.hmget(keys.lease(member.incarnation), newest)
         jobs = [Leased.read(token, value) for token, value in zip(newest, values, strict=True) if value]
         quarantined += await _return(client, member.incarnation, jobs, counted=counted, now=now)
-        returned.update(_jid(job.payload) for job in jobs)
+        returned.update(counted_under(job.payload) for job in jobs)
     await forget(client, member)
     return Returned(frozenset(returned), quarantined)
 
@@ -131,7 +131,7 @@ async def _return(
     args: list[Argument] = [limit, RECOVERY_COUNT_SECONDS, repr(now)]
     for job in jobs:
         names.append(keys.queue(job.queue))
-        args += (job.token, _jid(job.payload), job.payload, _quarantined(job.payload, now))
+        args += (job.token, counted_under(job.payload), job.payload, _quarantined(job.payload, now))
     returned, quarantined = await RECOVER.arun(client, names, args)
     if returned < 0:
         raise LeaseLost(f"the fence of incarnation {incarnation} has gone")
@@ -143,7 +143,7 @@ def _age(token: bytes) -> tuple[int, int]:
     return int(number), int(place)
 
 
-def _jid(payload: bytes) -> str:
+def counted_under(payload: bytes) -> str:
     """What a recovery is counted under: the job id, or a digest where the bytes are no job."""
     try:
         return Job.parse(payload).jid
