@@ -146,6 +146,8 @@ class GroupRunner:
             paused=facts.paused if facts else False,
             reason=self._reason,
             rides_on=self.group.policy.queue if index else "",
+            runs_here=fleet is not None,
+            elsewhere=len(facts.processes) if facts else 0,
         )
 
     def _running(self) -> int:

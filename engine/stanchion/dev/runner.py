@@ -11,13 +11,14 @@ import signal
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import redis.asyncio
+from redis.exceptions import RedisError
 
-from stanchion.admin.apply import apply
-from stanchion.dev import declaration
+from stanchion.dev import declaration, strays
+from stanchion.dev.config_keeper import ConfigKeeper
 from stanchion.dev.declaration import Declaration
 from stanchion.dev.fleet import Fleet
 from stanchion.dev.group import TICK_SECONDS, Group, groups_of
@@ -25,11 +26,12 @@ from stanchion.dev.group_runner import GroupRunner
 from stanchion.dev.leash import Leash
 from stanchion.dev.reload import changes
 from stanchion.dev.screen import Screen
-from stanchion.dev.status import RunStatus
+from stanchion.dev.status import QueueStatus, RunStatus
+from stanchion.dev.strays import Strays
+from stanchion.dev.view import unserved_line
 from stanchion.errors import StanchionError
 from stanchion.store import connection
 
-MANAGED_BY = "dev"
 IDLE_SECONDS = 3.0
 """A job between its queue and the next heartbeat is in no figure: idle must last longer than a beat."""
 
@@ -69,6 +71,8 @@ class Runner:
         self._screen = screen
         self._check_redis = check_redis
         self._groups: dict[str, GroupRunner] = {}
+        self._strays = Strays()
+        self._config = ConfigKeeper(client, screen.tell, partial(screen.tell, alarming=True))
         self._leaving: set[asyncio.Task[None]] = set()
         self._stop = asyncio.Event()
         self._stop_now = asyncio.Event()
@@ -80,12 +84,15 @@ class Runner:
         """
         self._hear_signals()
         await self._obey(declared)
-        code = Path.cwd()
-        reloading = asyncio.create_task(self._reload(code))
+        background = [
+            asyncio.create_task(self._reload(Path.cwd())),
+            asyncio.create_task(self._config.keep()),
+        ]
         try:
             await self._work()
         finally:
-            reloading.cancel()
+            for task in background:
+                task.cancel()
             await self._end()
         return not self._stop_now.is_set()
 
@@ -101,8 +108,10 @@ class Runner:
         while not self._stop.is_set():
             self._check_redis()
             await asyncio.gather(*(group.tick() for group in self._groups.values()))
+            await self._look_for_strays()
             self._show()
             if self._options.once and self._is_idle():
+                self._tell_unserved()
                 return
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), TICK_SECONDS)
@@ -111,6 +120,17 @@ class Runner:
         """Nothing is left to do for the workers we run; a queue that nobody serves here never counts."""
         served = [group for group in self._groups.values() if group.fleet is not None]
         return all(group.idle_seconds >= IDLE_SECONDS for group in served)
+
+    async def _look_for_strays(self) -> None:
+        """A Redis that cannot be read is told by the groups; what was seen last stays in sight."""
+        declared = {queue for group in self._groups.values() for queue in group.group.queues}
+        with suppress(RedisError):
+            self._strays = await strays.find(self._client, declared)
+
+    def _tell_unserved(self) -> None:
+        for row in (*self._rows(), *self._strays.shown):
+            if row.unserved:
+                self._screen.tell("left", unserved_line(row), alarming=True)
 
     async def _end(self) -> None:
         """Drain every worker; a second signal kills them."""
@@ -128,9 +148,19 @@ class Runner:
             await asyncio.wait(pending)
         self._show()
 
+    def _rows(self) -> tuple[QueueStatus, ...]:
+        return tuple(row for group in self._groups.values() for row in group.statuses())
+
     def _show(self) -> None:
-        rows = tuple(row for group in self._groups.values() for row in group.statuses())
-        self._screen.show(RunStatus(self._options.redis_url, rows, draining=self._stop.is_set()))
+        self._screen.show(
+            RunStatus(
+                self._options.redis_url,
+                self._rows(),
+                strays=self._strays.shown,
+                further_strays=self._strays.further,
+                draining=self._stop.is_set(),
+            )
+        )
 
     async def _reload(self, code: Path) -> None:
         """Obey changed manifests, restart workers on changed code; keep the last good set on an error."""
@@ -149,7 +179,7 @@ class Runner:
             with connection.readable_errors(self._options.redis_url):
                 await self._obey(declaration.read(self._options.paths, self._options.app))
         except StanchionError as error:
-            self._screen.tell("reload", f"{error}; the last good set stays", alarming=True)
+            self._screen.tell("reload", f"the last good set stays: {error}", alarming=True)
         else:
             self._screen.tell("reload", "the manifests changed and are obeyed")
 
@@ -161,13 +191,7 @@ class Runner:
     async def _obey(self, declared: Declaration) -> None:
         """Write the config hashes, then make the groups those of the declaration."""
         groups = self._options.groups(declared)
-        outcome = await apply(
-            self._client, declared.policies, now=datetime.now(UTC), managed_by=MANAGED_BY, prune=True
-        )
-        for each in outcome.applied:
-            if not each.result.in_redis:
-                why = f"{each.result.outcome}: {each.result.owner or 'another'} owns it"
-                self._screen.tell(each.entry, f"was not written ({why})", alarming=True)
+        await self._config.write(declared.policies)
         for notice in (*declared.notices, *(notice for group in groups for notice in group.notices)):
             self._screen.tell("notice", notice)
         await self._regroup({group.key: group for group in groups})

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
 from typing import Protocol, Self
@@ -17,7 +18,7 @@ from rich.live import Live
 from rich.text import Text
 
 from stanchion.dev.status import Happening, RunStatus
-from stanchion.dev.view import MUTED, happening_line, queue_line, run_view
+from stanchion.dev.view import MUTED, happening_line, happening_table, queue_line, run_view
 
 SHOWN_HAPPENINGS = 6
 QUIET_SECONDS = 5.0
@@ -63,7 +64,11 @@ class LiveScreen:
         self._live.stop()
 
     def tell(self, source: str, text: str, *, alarming: bool = False) -> None:
-        self._happenings.append(Happening(datetime.now(), source, text, alarming))
+        happening = Happening(datetime.now(), source, text, alarming)
+        if "\n" in text:  # a list of refusals: it would push the table off a small screen
+            self._live.console.print(happening_table([happening]))
+            happening = replace(happening, text=f"{text.partition(chr(10))[0]} (listed above)")
+        self._happenings.append(happening)
 
     def tell_output(self, worker: str, line: str) -> None:
         self._live.console.print(Text.assemble((f"{worker} | ", MUTED), line))
@@ -87,14 +92,14 @@ class PlainScreen:
         sys.stdout.flush()
 
     def tell(self, source: str, text: str, *, alarming: bool = False) -> None:
-        print(happening_line(Happening(datetime.now(), source, text, alarming)).plain, flush=True)
+        print(happening_line(Happening(datetime.now(), source, text, alarming)), flush=True)
 
     def tell_output(self, worker: str, line: str) -> None:
         print(f"{worker} | {line}", file=sys.stderr, flush=True)
 
     def show(self, status: RunStatus) -> None:
         now = datetime.now()
-        for queue in status.queues:
+        for queue in (*status.queues, *status.strays):
             line = queue_line(queue)
             last, at = self._last.get(queue.queue, ("", datetime.min))
             if line != last and (now - at).total_seconds() >= QUIET_SECONDS:

@@ -11,7 +11,8 @@ class QueueStatus:
     """One queue at one moment. Figures are None while Redis cannot be read."""
 
     queue: str
-    target_seconds: float
+    target_seconds: float | None
+    """None: nothing here declares the queue."""
     running: int
     """Workers that take jobs; one that still starts is not counted."""
     wanted: int
@@ -24,11 +25,22 @@ class QueueStatus:
     reason: str = ""
     rides_on: str = ""
     """The queue whose workers serve this one too; then the three numbers are that one's."""
+    runs_here: bool = True
+    """We start workers for it."""
+    elsewhere: int = 0
+    """Processes that serve a queue for which we start none."""
 
     @property
     def late(self) -> bool:
         """The oldest job has waited longer than promised."""
-        return self.age_seconds is not None and self.age_seconds > self.target_seconds
+        if self.age_seconds is None or self.target_seconds is None:
+            return False
+        return self.age_seconds > self.target_seconds
+
+    @property
+    def unserved(self) -> bool:
+        """Jobs wait, and nobody is there who would ever take them."""
+        return bool(self.waiting) and not self.runs_here and not self.elsewhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,5 +59,9 @@ class RunStatus:
 
     redis_url: str
     queues: tuple[QueueStatus, ...]
+    strays: tuple[QueueStatus, ...] = ()
+    """Queues with waiting jobs that nothing here declares and nobody serves, the longest first."""
+    further_strays: int = 0
+    """How many more there are."""
     draining: bool = False
     """Ctrl-C was pressed: the workers finish what they hold."""

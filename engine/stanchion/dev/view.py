@@ -1,6 +1,7 @@
-"""Draws a run as a small table, 80 columns wide: pure rendering, no loop, no I/O.
+"""Draws a run as a small table that fits 80 columns: pure rendering, no loop, no I/O.
 
-Called by `screen`; the same renderables serve the live view and the tests.
+Called by `screen`; the same renderables serve the live view and the tests. Sentences wrap: a reason or a
+refusal that is cut helps nobody.
 """
 
 from __future__ import annotations
@@ -29,8 +30,13 @@ def run_view(status: RunStatus, happenings: Iterable[Happening]) -> RenderableTy
     """The whole screen: where Redis is, a row per queue, and the last happenings."""
     hint = "draining, Ctrl-C again to stop now" if status.draining else "Ctrl-C drains and stops"
     head = Text.assemble(("stanchion dev", "bold"), (f"  {status.redis_url}  {hint}", MUTED))
-    lines = [happening_line(happening) for happening in happenings]
-    return Stack(head, queue_table(status.queues), *lines)
+    rows = (*status.queues, *status.strays)
+    unserved = [Text(unserved_line(queue), ALARM) for queue in rows if queue.unserved]
+    if status.further_strays:
+        unserved.append(
+            Text(f"{status.further_strays} more queues hold jobs and are not declared here", ALARM)
+        )
+    return Stack(head, queue_table(rows), *unserved, happening_table(happenings))
 
 
 def queue_table(queues: Iterable[QueueStatus]) -> Table:
@@ -57,15 +63,21 @@ def age(queue: QueueStatus) -> Text:
         return Text("paused", style=NOTICE)
     if queue.age_seconds is None:
         return Text("no Redis", style=ALARM)
+    if queue.target_seconds is None:
+        return Text(f"{queue.age_seconds:.1f} s", style=ALARM)
     near = queue.age_seconds > NEAR_SHARE * queue.target_seconds
     style = ALARM if queue.late else NOTICE if near else GOOD
     return Text(f"{queue.age_seconds:.1f} s / {queue.target_seconds:g} s", style=style)
 
 
 def workers(queue: QueueStatus) -> Text:
-    """`3/4` running of wanted, and how many still drain."""
+    """`3/4` running of wanted, and how many still drain; else who serves the queue, if anybody does."""
+    if queue.unserved:
+        return Text("nobody", style=ALARM)
     if queue.rides_on:
         return Text(f"with {queue.rides_on}", style=MUTED)
+    if not queue.runs_here:
+        return Text("elsewhere" if queue.elsewhere else UNKNOWN, style=MUTED)
     text = f"{queue.running}/{queue.wanted}" + (f" −{queue.draining}" if queue.draining else "")
     return Text(text, style="" if queue.running == queue.wanted else NOTICE)
 
@@ -75,19 +87,40 @@ def figure(value: int | None) -> str:
     return UNKNOWN if value is None else f"{value:,}"
 
 
-def happening_line(happening: Happening) -> Text:
-    """`12:01:07 imports  2 → 4 workers  tail: …`"""
-    return Text.assemble(
-        (f"{happening.at:%H:%M:%S} ", MUTED),
-        (f"{happening.source}  ", CALM),
-        (happening.text, ALARM if happening.alarming else ""),
-        no_wrap=True,
-        overflow="ellipsis",
-    )
+def unserved_line(queue: QueueStatus) -> str:
+    """What to do about jobs that nobody will take."""
+    jobs = "1 job waits" if queue.waiting == 1 else f"{figure(queue.waiting)} jobs wait"
+    if queue.target_seconds is None:
+        mend = "declare a QueuePolicy for it, or mend the queue's name where they are enqueued"
+    else:
+        mend = f"add --app MODULE:APP, or --exec {queue.queue}='…', or start a worker of your own"
+    return f"{queue.queue}: {jobs} and nobody serves this queue: {mend}"
+
+
+def happening_table(happenings: Iterable[Happening]) -> Table:
+    """A row per happening; its sentence wraps beside its time and source."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, overflow="ellipsis", max_width=24)
+    table.add_column(overflow="fold")
+    for happening in happenings:
+        table.add_row(
+            Text(f"{happening.at:%H:%M:%S}", style=MUTED),
+            Text(happening.source, style=CALM),
+            Text(happening.text, style=ALARM if happening.alarming else ""),
+        )
+    return table
+
+
+def happening_line(happening: Happening) -> str:
+    """`12:01:07 imports  2 → 4 workers  tail: …`, for logs and pipes."""
+    return f"{happening.at:%H:%M:%S} {happening.source}  {happening.text}"
 
 
 def queue_line(queue: QueueStatus) -> str:
     """One queue as a plain line, for logs and pipes."""
+    if queue.unserved:
+        return unserved_line(queue)  # without the age, which alone would change: it is said once
     rate = UNKNOWN if queue.rate_per_second is None else f"{queue.rate_per_second:.1f}"
     return (
         f"{queue.queue}: oldest {age(queue).plain}, waiting {figure(queue.waiting)}, "

@@ -128,7 +128,9 @@ def test_a_bad_manifest_is_refused_with_its_line(folder: Path, text: str, proble
 @pytest.mark.redis
 def test_once_runs_what_waits_and_ends(folder: Path, redis_url: str) -> None:
     App(redis_url).enqueue_many(App(redis_url).call("welcome", [user], queue="mail") for user in range(50))
+    App(redis_url).enqueue_many([App(redis_url).call("welcome", [50], queue="mial")])
     code, out, _ = run(folder, "mail.yaml", "--once", "--redis-url", redis_url)
+    assert "left  mial: 1 job waits and nobody serves this queue: declare a QueuePolicy" in out
     with connection.connect(redis_url) as client:
         assert client.scard("welcomed") == 50
         assert client.hget(keys.config("queue", "mail"), "latencyTargetSeconds") == b"5"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from io import StringIO
 
@@ -19,6 +20,7 @@ LATE = QueueStatus("mail", 5.0, 1, 1, age_seconds=12.0, waiting=1, busy=0, rate_
 BLIND = QueueStatus("gone", 30.0, 2, 2)
 PAUSED = QueueStatus("held", 30.0, 1, 1, age_seconds=0.0, waiting=0, busy=0, paused=True)
 RIDER = QueueStatus("rider", 30.0, 3, 4, age_seconds=0.0, waiting=0, busy=0, rides_on="imports")
+STRAY = QueueStatus("typo", None, 0, 0, age_seconds=4.0, waiting=1200, busy=0, runs_here=False)
 URL = "redis://127.0.0.1:6379/0"
 
 
@@ -35,7 +37,25 @@ def test_the_table_fits_80_columns_and_shows_every_figure() -> None:
     assert max(map(len, lines)) <= 80
     assert lines[1].split() == ["queue", "oldest", "/", "target", "waiting", "busy", "workers", "done/s"]
     assert lines[2].split() == ["imports", "7.2", "s", "/", "10", "s", "1,234", "40", "3/4", "−1", "95.2"]
-    assert lines[7].startswith("03:04:05 imports  2 → 4 workers  why")
+    assert lines[7].startswith("03:04:05  imports  2 → 4 workers  why")
+    assert " ".join(lines[7:]).count("why") == 40, "a reason wraps, it is never cut"
+
+
+def test_jobs_that_nobody_will_take_are_named_with_what_to_do() -> None:
+    gate_only = replace(STRAY, queue="mail", target_seconds=30.0, waiting=1)
+    lines = drawn(RunStatus(URL, (gate_only,), strays=(STRAY,), further_strays=2))
+    assert lines[2].split() == ["mail", "4.0", "s", "/", "30", "s", "1", "0", "nobody", "–"]
+    assert lines[3].split() == ["typo", "4.0", "s", "1,200", "0", "nobody", "–"]
+    said = " ".join(" ".join(lines[4:]).split())
+    assert "mail: 1 job waits and nobody serves this queue: add --app MODULE:APP, or --exec mail='…'" in said
+    assert "typo: 1,200 jobs wait and nobody serves this queue: declare a QueuePolicy for it" in said
+    assert "2 more queues hold jobs and are not declared here" in said
+
+
+def test_a_queue_that_another_process_serves_is_no_cause_for_alarm() -> None:
+    assert workers(replace(STRAY, elsewhere=1)).plain == "elsewhere"
+    assert "nobody" not in queue_line(replace(STRAY, elsewhere=1))
+    assert workers(replace(STRAY, waiting=0)).plain == "–"
 
 
 @pytest.mark.parametrize(
@@ -83,6 +103,18 @@ def test_the_live_screen_scrolls_what_workers_print_and_keeps_the_table_below() 
     written = console.file.getvalue()
     assert written.index("hello") < written.rindex("imports")
     assert "Ctrl-C again" in written
+
+
+def test_a_list_of_refusals_scrolls_above_the_table_whole() -> None:
+    console = Console(width=40, height=10, file=StringIO(), force_terminal=True)
+    problems = "\n".join(f"  queues.yaml:{line}: this and that is wrong there" for line in range(20))
+    with LiveScreen(console) as screen:
+        screen.tell("reload", f"the last good set stays: refused:\n{problems}", alarming=True)
+        screen.show(RunStatus(URL, (BUSY,)))
+    assert isinstance(console.file, StringIO)
+    written = console.file.getvalue()
+    assert written.count("queues.yaml:") == 20
+    assert "(listed above)" in written
 
 
 def test_without_a_terminal_lines_are_plain() -> None:
