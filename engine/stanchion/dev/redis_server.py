@@ -53,10 +53,14 @@ class RedisServer:
     """A redis-server whose data lies in `folder` and survives a restart. Port 0 means any free port.
 
     It ends with us, even if we are killed; a `leash` that also holds its clients ends those first.
+    `binary` names the program, in place of the one `find` finds.
     """
 
-    def __init__(self, folder: Path, port: int = 0, leash: Leash | None = None) -> None:
+    def __init__(
+        self, folder: Path, port: int = 0, leash: Leash | None = None, *, binary: Path | None = None
+    ) -> None:
         self.folder = folder
+        self._binary = binary
         self.port = port
         self._given_leash = leash
         self._leash: Leash | None = None
@@ -96,7 +100,7 @@ class RedisServer:
         Raises InvalidSettings if the folder belongs to a running instance or the binary is missing,
         StanchionError if the server ends or stays silent (with the end of its log).
         """
-        binary = find()
+        binary = self._binary or find()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._lock = _lock_folder(self.folder)
         self._leash = self._given_leash or Leash()

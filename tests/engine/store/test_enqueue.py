@@ -9,6 +9,7 @@ import redis
 import redis.asyncio
 from redis.exceptions import OutOfMemoryError, ResponseError
 
+from rig.redis_versions import every_redis
 from stanchion.store import keys
 from stanchion.store.enqueue import (
     LANE_SECONDS,
@@ -21,7 +22,7 @@ from stanchion.store.enqueue import (
     enqueue,
 )
 
-pytestmark = pytest.mark.redis
+pytestmark = [pytest.mark.redis, every_redis]
 
 FULL_BYTES = 1
 

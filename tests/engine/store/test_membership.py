@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 import redis.asyncio
 
+from rig.redis_versions import every_redis
 from stanchion.errors import LeaseLost
 from stanchion.store import keys, membership
 from stanchion.store.membership import News
 
-pytestmark = pytest.mark.redis
+pytestmark = [pytest.mark.redis, every_redis]
 
 IDENTITY, ME = "vm:1:abc", "me"
 PROCESS, WORK = {"busy": "1", "quiet": "false"}, {"0": "{}"}

@@ -11,11 +11,12 @@ import pytest
 import redis.asyncio
 from redis.exceptions import ResponseError
 
+from rig.redis_versions import every_redis
 from stanchion.errors import LeaseLost
 from stanchion.store import keys, membership, recovery
 from stanchion.store.recovery import JOBS_PER_CALL, RETURNS_BEFORE_QUARANTINE, Member
 
-pytestmark = pytest.mark.redis
+pytestmark = [pytest.mark.redis, every_redis]
 
 NOW = 1_796_064_278.25
 IDENTITY, THEIRS = "vm:1:abc", "theirs"

@@ -7,10 +7,11 @@ import asyncio
 import pytest
 import redis.asyncio
 
+from rig.redis_versions import every_redis
 from stanchion.store import keys, schedule
 from stanchion.store.schedule import Promotion
 
-pytestmark = pytest.mark.redis
+pytestmark = [pytest.mark.redis, every_redis]
 
 NOW = 1_796_064_278.25
 

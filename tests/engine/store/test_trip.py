@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 import redis.asyncio
 
+from rig.redis_versions import every_redis
 from stanchion.store import keys, membership, recovery
 from stanchion.store import trip as trips
 from stanchion.store.recovery import Member
 from stanchion.store.trip import ANY_EPOCH, Answer, Ended, Kind, Leased, Reply, Source, Status
 
-pytestmark = pytest.mark.redis
+pytestmark = [pytest.mark.redis, every_redis]
 
 NOW = 1_796_064_278.25
 IDENTITY, ME, OTHER = "vm:1:abc", "me", "other"

@@ -1,0 +1,48 @@
+"""One worker through the whole life of its jobs, on the oldest, the newest and the installed Redis."""
+
+from __future__ import annotations
+
+import os
+import signal
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import redis
+
+from engine.worker.jobs_app import LEDGER, RELEASE, STARTED
+from engine.worker.running import Worker, leased, payloads, values, waiting
+from rig.redis_versions import every_redis
+from stanchion.app import App
+from stanchion.store import keys, queues
+from waiting import until
+
+pytestmark = [pytest.mark.redis, every_redis]
+
+
+def test_a_worker_through_the_whole_life_of_its_jobs(
+    redis_url: str, tmp_path: Path, redis_client: redis.Redis
+) -> None:
+    app = App(redis_url)
+    with Worker(redis_url, tmp_path) as worker:
+        app.enqueue("note", [1], queue="mail")
+        app.enqueue("note", [2], queue="mail", delay=timedelta(milliseconds=100))
+        app.enqueue("fail", ["in retry"], queue="mail")
+        until(lambda: sorted(values(redis_client, LEDGER)) == [1, 2])
+        until(lambda: redis_client.zcard(keys.RETRY) == 1)
+        assert payloads(redis_client, keys.RETRY)[0]["error_message"] == "in retry"
+
+        app.enqueue("hold", [3], queue="mail")
+        until(lambda: redis_client.llen(STARTED) == 1)
+        queues.pause(redis_client, ["mail"])
+        os.kill(worker.children[0], signal.SIGKILL)
+        until(lambda: waiting(redis_client) == [3])
+        queues.unpause(redis_client, ["mail"])
+        until(lambda: redis_client.llen(STARTED) == 2)
+        redis_client.rpush(RELEASE, 1)
+        until(lambda: 3 in values(redis_client, LEDGER))
+
+        worker.term()
+        assert worker.process.wait(timeout=10) == 0
+    assert leased(redis_client) == 0
+    assert not redis_client.exists(keys.BEATS, keys.RECOVERIES)
