@@ -10,7 +10,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 
 from redis.asyncio.retry import Retry as AsyncRetry
@@ -28,6 +28,7 @@ from stanchion.middleware.client import ClientMiddleware, apply
 from stanchion.settings import Settings
 from stanchion.store import connection
 from stanchion.store.enqueue import Reconfig, aenqueue, enqueue
+from stanchion.store.ruby_processes import RubyProcesses
 from stanchion.verdict import Verdict
 
 MAX_IN_FLIGHT = 16
@@ -36,6 +37,8 @@ CHUNK_JOBS = 200
 """Jobs in one script call: 1,000 would block Redis for tens of milliseconds."""
 CHUNK_BYTES = 1024 * 1024
 """Arguments in one script call, unless a single job has more."""
+LOOK_SECONDS = 60.0
+"""How long the versions of the Ruby processes are taken for the same."""
 ATTEMPTS_IN_TIME = 2
 """A silent connection is given up after this share of the whole time-out, so that a repeat fits in."""
 
@@ -66,23 +69,37 @@ class Client:
         )
         # Repeats are ours: redis-py's own would not know the deadline.
         self._redis.set_retry(Retry(NoBackoff(), 0))
+        self._ruby = RubyProcesses(settings.wire)
+        self._look_at = float("-inf")
         self._sides: dict[asyncio.AbstractEventLoop, _AsyncSide] = {}
 
     def push(self, call: Call) -> Verdict:
         """Send one call. Raises RedisUnavailable within the client time-out."""
-        return self._deliver([self._intent(call)])[0]
+        deadline = self._deadline()
+        self._look()
+        return self._deliver([self._intent(call)], deadline)[0]
 
     async def apush(self, call: Call) -> Verdict:
         """As `push`, on the running event loop."""
-        return (await self._adeliver([self._intent(call)]))[0]
+        deadline = self._deadline()
+        await self._alook()
+        return (await self._adeliver([self._intent(call)], deadline))[0]
 
     def push_many(self, calls: Iterable[Call]) -> list[Verdict]:
         """Send calls in chunks, in order. The time-out counts for each chunk."""
-        return [verdict for chunk in self._chunks(calls) for verdict in self._deliver(chunk)]
+        self._look()
+        return [
+            verdict for chunk in self._chunks(calls) for verdict in self._deliver(chunk, self._deadline())
+        ]
 
     async def apush_many(self, calls: Iterable[Call]) -> list[Verdict]:
         """As `push_many`, on the running event loop."""
-        return [verdict for chunk in self._chunks(calls) for verdict in await self._adeliver(chunk)]
+        await self._alook()
+        return [
+            verdict
+            for chunk in self._chunks(calls)
+            for verdict in await self._adeliver(chunk, self._deadline())
+        ]
 
     def _chunks(self, calls: Iterable[Call]) -> Iterator[list[Intent]]:
         """Cut into chunks one script call may carry, taking from `calls` no faster than they are sent."""
@@ -102,12 +119,12 @@ class Client:
             yield chunk
 
     def _intent(self, call: Call) -> Intent:
-        intent = Intent.of(call, time.time())
+        intent = Intent.of(call, time.time(), self._ruby.dialect)
         return replace(intent, job=apply(self._middleware, intent.job)) if self._middleware else intent
 
-    def _deliver(self, intents: Sequence[Intent]) -> list[Verdict]:
+    def _deliver(self, intents: Sequence[Intent], deadline: float) -> list[Verdict]:
         with self._turn() as lane:
-            delivery = self._delivery(intents, lane)
+            delivery = self._delivery(intents, lane, deadline)
             while True:
                 try:
                     reply = enqueue(self._redis, delivery.request(self._config.view))
@@ -123,10 +140,10 @@ class Client:
                     return verdicts
                 time.sleep(delivery.pause_after_reply(time.monotonic()))
 
-    async def _adeliver(self, intents: Sequence[Intent]) -> list[Verdict]:
+    async def _adeliver(self, intents: Sequence[Intent], deadline: float) -> list[Verdict]:
         side = self._side()
         async with self._aturn(side) as lane:
-            delivery = self._delivery(intents, lane)
+            delivery = self._delivery(intents, lane, deadline)
             while True:
                 try:
                     reply = await aenqueue(side.redis, delivery.request(self._config.view))
@@ -142,12 +159,35 @@ class Client:
                     return verdicts
                 await asyncio.sleep(delivery.pause_after_reply(time.monotonic()))
 
-    def _delivery(self, intents: Sequence[Intent], lane: Lane) -> Delivery:
+    def _deadline(self) -> float:
+        return time.monotonic() + self._settings.client_timeout_seconds
+
+    def _look(self) -> None:
+        """See now and then which Sidekiq versions read what we write. If that fails, the call itself will say
+        so, or find Redis back; what was seen last holds.
+        """
+        if self._is_time_to_look():
+            with suppress(RedisError):
+                self._ruby.refresh(self._redis)
+
+    async def _alook(self) -> None:
+        if self._is_time_to_look():
+            with suppress(RedisError):
+                await self._ruby.arefresh(self._side().redis)
+
+    def _is_time_to_look(self) -> bool:
+        now = time.monotonic()
+        if self._ruby.is_fixed or now < self._look_at:
+            return False
+        self._look_at = now + LOOK_SECONDS
+        return True
+
+    def _delivery(self, intents: Sequence[Intent], lane: Lane, deadline: float) -> Delivery:
         return Delivery(
             intents,
             lane,
             url=self._settings.redis_url,
-            deadline=time.monotonic() + self._settings.client_timeout_seconds,
+            deadline=deadline,
             jid_memory_seconds=self._settings.jid_memory_seconds,
         )
 

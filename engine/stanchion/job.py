@@ -2,7 +2,7 @@
 
 Client, gate and worker share it. It must never talk to Redis, look at a policy or read a clock: times are
 passed in. Timestamps are read in both dialects (a JSON float is seconds, a JSON integer milliseconds) and
-written as float seconds, which every Sidekiq version reads.
+written as the given dialect has them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from stanchion.dialect import SIDEKIQ_7, Dialect
 from stanchion.errors import MalformedPayload
 
 DEFAULT_QUEUE = "default"
@@ -50,6 +51,7 @@ class Job:
         retry: bool | int,
         now: float,
         tenant: str | None = None,
+        dialect: Dialect = SIDEKIQ_7,
     ) -> Self:
         """A new record, created at `now` (epoch seconds), with the fields in Sidekiq's own order."""
         fields = {
@@ -58,7 +60,7 @@ class Job:
             "args": list(args),
             "class": name,
             "jid": jid,
-            "created_at": float(now),
+            "created_at": dialect.timestamp(now),
         }
         if tenant is not None:
             fields["tenant"] = tenant
@@ -164,6 +166,23 @@ class Job:
         tenant = self.fields.get("tenant")
         return tenant if isinstance(tenant, str) else None
 
+    @property
+    def traceparent(self) -> str | None:
+        """The trace the caller stated, if any."""
+        trace = self.fields.get("traceparent")
+        return trace if isinstance(trace, str) else None
+
+    @property
+    def snooze_count(self) -> int:
+        """How often the job has put itself off."""
+        count = self.fields.get("snooze_count")
+        return count if isinstance(count, int) and not isinstance(count, bool) else 0
+
+    @property
+    def expires_at_seconds(self) -> float | None:
+        """When it is too late to begin, epoch seconds; absent for a job that may begin at any time."""
+        return _seconds(self.fields.get("expires_at"))
+
 
 def _encode(fields: Mapping[str, Any], *, ascii_only: bool) -> str:
     return json.dumps(dict(fields), separators=(",", ":"), ensure_ascii=ascii_only, allow_nan=False)
@@ -173,7 +192,7 @@ def _seconds(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
-        return value / MILLISECONDS
+        return value / MILLISECONDS if abs(value) < 2**63 else None
     return value if isinstance(value, float) else None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from stanchion.dialect import WIRES
 from stanchion.errors import InvalidSettings
 
 PREFIX = "STANCHION_"
@@ -30,6 +31,8 @@ class Settings:
     """How long an explicit `jid=` is remembered, so that an outbox can send again."""
     on_refused: str = "raise"
     """What a refusal does: `raise` Refused, or `return` the verdict."""
+    wire: str = "auto"
+    """The Sidekiq version to write for: `6`, `7`, `8`, or `auto`: what the live Ruby processes understand."""
 
     def __post_init__(self) -> None:
         if self.client_timeout_seconds <= 0:
@@ -38,10 +41,8 @@ class Settings:
             )
         if self.jid_memory_seconds < 1:
             raise InvalidSettings(f"jid_memory_seconds must be 1 or more, not {self.jid_memory_seconds}")
-        if self.on_refused not in ON_REFUSED:
-            raise InvalidSettings(
-                f"on_refused must be one of {', '.join(ON_REFUSED)}, not {self.on_refused!r}"
-            )
+        _check_word("on_refused", self.on_refused, ON_REFUSED)
+        _check_word("wire", self.wire, WIRES)
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> Settings:
@@ -64,3 +65,8 @@ class Settings:
     def with_redis_url(self, redis_url: str | None) -> Settings:
         """These settings with another Redis, where one is given."""
         return replace(self, redis_url=redis_url) if redis_url else self
+
+
+def _check_word(name: str, word: str, allowed: tuple[str, ...]) -> None:
+    if word not in allowed:
+        raise InvalidSettings(f"{name} must be one of {', '.join(allowed)}, not {word!r}")

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import redis
@@ -19,9 +20,11 @@ from engine.ready import jids
 from stanchion.app import App
 from stanchion.client import Client
 from stanchion.errors import InvalidArguments, Refused, StanchionError
+from stanchion.job import Job
 from stanchion.policy.contract import encode
 from stanchion.policy.owner import Owner
 from stanchion.policy.queue_policy import QueueConfig
+from stanchion.settings import Settings
 from stanchion.store import config, keys
 from stanchion.verdict import Verdict
 
@@ -193,6 +196,35 @@ async def test_a_policy_that_changes_is_obeyed_by_the_next_call(
 
 
 @pytest.mark.redis
+@pytest.mark.parametrize(
+    ("wire", "alive", "kind"),
+    [
+        ("auto", [], float),
+        ("auto", ["8.1.7"], int),
+        ("auto", ["8.1.7", "7.3.9"], float),
+        ("8", ["6.4.1"], int),
+        ("7", ["8.1.7"], float),
+    ],
+)
+async def test_times_are_written_as_the_live_ruby_processes_read_them(
+    wire: str, alive: list[str], kind: type, redis_url: str, redis_client: redis.Redis
+) -> None:
+    for version in alive:
+        redis_client.sadd(keys.PROCESSES, version)
+        redis_client.hset(version, "info", json.dumps({"version": version}))
+    for make in ("push", "bulk"):
+        app = App(settings=Settings(redis_url, wire=wire))
+        if make == "push":
+            await app.aenqueue("a", queue="mail")
+        else:
+            await app.aenqueue_many([app.call("a", queue="mail")])
+        raw: Any = redis_client.rpop(keys.queue("mail"))
+        job = Job.parse(raw)
+        assert [type(job.fields[name]) for name in ("created_at", "enqueued_at")] == [kind, kind]
+        assert job.enqueued_at_seconds == pytest.approx(time.time(), abs=60)
+        await app.aclose()
+
+
 def test_what_redis_refuses_is_not_repeated(app: App, redis_client: redis.Redis) -> None:
     redis_client.set("queue:default", "no list")
     with pytest.raises(StanchionError, match="refused the call: WRONGTYPE"):

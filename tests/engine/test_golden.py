@@ -1,6 +1,7 @@
 """Records as Sidekiq 7.3.9 and 8.1.7 left them in Redis, through every move that our worker makes of a job.
 
 The Ruby tier runs against the version Debian has; these samples, taken from real runs, stand for the newer.
+What we write in their place has the same fields, of the same types, under the dialect of that version.
 """
 
 from __future__ import annotations
@@ -10,6 +11,9 @@ from random import Random
 
 import pytest
 
+from stanchion.call import Call, Options
+from stanchion.dialect import Dialect
+from stanchion.gate.push import Intent
 from stanchion.job import Job
 from stanchion.worker.outcome import Failure, after_failure
 from stanchion.worker.scheduler import promotion
@@ -72,6 +76,56 @@ def test_a_retry_that_falls_due_changes_only_when_it_was_enqueued(version: str) 
 
 def test_a_scheduled_job_that_falls_due_is_itself_with_a_time() -> None:
     assert promotion(SCHEDULED, NOW).payload == SCHEDULED[:-1] + b',"enqueued_at":1796080000.5}'
+
+
+@versions
+def test_a_first_failure_here_has_the_fields_and_types_of_rubys(version: str) -> None:
+    dialect = Dialect.of(version[0])
+    job = Job.parse(READY[version])
+    outcome = after_failure(job, "default", BOOM, retries=3, now=NOW, rng=Random(1), dialect=dialect)
+    after = json.loads(outcome.payload)
+    wanted = {**FAILED_FIELDS[version], "error_class": "ValueError", "failed_at": dialect.timestamp(NOW)}
+    assert after == {**json.loads(READY[version]), **wanted}
+    assert type(after["failed_at"]) is type(FAILED_FIELDS[version]["failed_at"])
+
+
+@versions
+def test_what_we_push_differs_from_rubys_only_in_its_values(version: str) -> None:
+    dialect = Dialect.of(version[0])
+    call = Call.of("EchoJob", [1], options=Options.of(retries=3))
+    ours = json.loads(Intent.of(call, NOW, dialect).job.replace(retry=3).dump())
+    rubys = json.loads(READY[version])
+    assert {name: type(value) for name, value in ours.items()} == {
+        name: type(value) for name, value in rubys.items()
+    }
+    scheduled = Intent.of(Call.of("EchoJob", [2], options=Options.of(delay=60)), NOW, dialect)
+    assert scheduled.due_at == NOW + 60
+    assert not {"at", "enqueued_at"} & scheduled.job.fields.keys()
+
+
+@versions
+def test_a_promotion_stamps_in_the_dialect_it_is_given(version: str) -> None:
+    moved = promotion(SCHEDULED, NOW, Dialect.of(version[0]))
+    stamp = json.loads(moved.payload)["enqueued_at"]
+    assert type(stamp) is type(json.loads(READY[version])["enqueued_at"])
+
+
+ACTIVE_JOB = (
+    b'{"retry":true,"queue":"default","wrapped":"MailJob","args":[{"job_class":"MailJob","job_id":"u-1",'
+    b'"queue_name":"default","arguments":[7,{"_aj_symbol_keys":[]}],"executions":0}],'
+    b'"class":"Sidekiq::ActiveJob::Wrapper","jid":"aa","created_at":1796064257877,"enqueued_at":1796064257878}'
+)
+
+
+def test_an_active_job_has_its_own_name_and_travels_untouched() -> None:
+    job = Job.parse(ACTIVE_JOB)
+    assert (job.name, job.class_name) == ("MailJob", "Sidekiq::ActiveJob::Wrapper")
+    assert job.dump() == ACTIVE_JOB
+    failed = after_failure(job, "default", BOOM, retries=True, now=NOW, rng=Random(1))
+    again = json.loads(promotion(failed.payload, NOW).payload)
+    assert {name: again[name] for name in ("class", "wrapped", "args", "jid")} == {
+        name: job.fields[name] for name in ("class", "wrapped", "args", "jid")
+    }
 
 
 @versions

@@ -19,9 +19,10 @@ def test_each_variable_is_read_with_its_type() -> None:
             "STANCHION_CLIENT_TIMEOUT_SECONDS": "2.5",
             "STANCHION_JID_MEMORY_SECONDS": "60",
             "STANCHION_ON_REFUSED": "return",
+            "STANCHION_WIRE": "8",
         }
     )
-    assert settings == Settings("redis://elsewhere:1", 2.5, 60, "return")
+    assert settings == Settings("redis://elsewhere:1", 2.5, 60, "return", "8")
 
 
 def test_an_empty_variable_counts_as_absent() -> None:
@@ -36,6 +37,7 @@ def test_an_empty_variable_counts_as_absent() -> None:
         ("STANCHION_JID_MEMORY_SECONDS", "1.5", "STANCHION_JID_MEMORY_SECONDS must be a whole number"),
         ("STANCHION_JID_MEMORY_SECONDS", "0", "jid_memory_seconds must be 1 or more"),
         ("STANCHION_ON_REFUSED", "shrug", "on_refused must be one of raise, return, not 'shrug'"),
+        ("STANCHION_WIRE", "9", "wire must be one of auto, 6, 7, 8, not '9'"),
     ],
 )
 def test_a_bad_value_is_refused_by_name(variable: str, value: str, message: str) -> None:

@@ -41,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--http", metavar="HOST:PORT", help="serve /healthz, /readyz and /metrics")
     parser.add_argument("--redis-url", metavar="URL", help="default: STANCHION_REDIS_URL, else the app's")
     parser.add_argument("--tag", default="", help="shown on Sidekiq's web page")
+    parser.add_argument(
+        "--wire",
+        metavar="auto|6|7|8",
+        help="Sidekiq version to write for (default: STANCHION_WIRE or auto)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -59,5 +64,6 @@ def run(args: argparse.Namespace) -> int:
         http=args.http,
         redis_url=args.redis_url,
         tag=args.tag,
+        wire=args.wire,
     )
     return supervisor.run(options)

@@ -5,11 +5,12 @@ The client calls it for each call it sends. Pure: no clock, no Redis.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from stanchion.call import Call
+from stanchion.dialect import SIDEKIQ_7, Dialect
 from stanchion.job import Job, new_jid
 from stanchion.store.enqueue import EnqueueItem
 from stanchion.verdict import Verdict
@@ -43,7 +44,7 @@ class Intent:
     """When the job may start, epoch seconds; None for now."""
 
     @classmethod
-    def of(cls, call: Call, now: float) -> Intent:
+    def of(cls, call: Call, now: float, dialect: Dialect = SIDEKIQ_7) -> Intent:
         """The record of a call made at `now`, epoch seconds, under the caller's jid or a new one.
 
         A scheduled job has no `enqueued_at`: whoever promotes it sets it.
@@ -57,8 +58,22 @@ class Intent:
             retry=BUILT_IN_RETRIES,
             now=now,
             tenant=call.options.tenant,
+            dialect=dialect,
         )
-        return cls(call, job if due_at is not None else job.replace(enqueued_at=now), due_at)
+        if due_at is None:
+            job = job.replace(enqueued_at=dialect.timestamp(now))
+        more = _more_fields(call, now if due_at is None else due_at)
+        return cls(call, job.replace(**more) if more else job, due_at)
+
+
+def _more_fields(call: Call, due_at: float) -> Mapping[str, Any]:
+    """What most calls do not have. `expires_at` counts from the time the job may start, epoch seconds."""
+    more = dict(call.wire_fields)
+    if call.expires_in_seconds is not None:
+        more["expires_at"] = due_at + call.expires_in_seconds
+    if call.traceparent is not None:
+        more["traceparent"] = call.traceparent
+    return more
 
 
 def plan(intents: Sequence[Intent], view: View) -> tuple[EnqueueItem, ...]:

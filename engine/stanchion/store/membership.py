@@ -47,11 +47,17 @@ async def register(
 
 
 async def beat(
-    client: redis.asyncio.Redis, identity: str, process: Mapping[str, str], work: Mapping[str, str]
+    client: redis.asyncio.Redis,
+    identity: str,
+    process: Mapping[str, str],
+    work: Mapping[str, str],
+    *,
+    has_old_work: bool = False,
 ) -> News:
     """Move the counter, write Sidekiq's process and work records, hear the news.
 
-    Raises LeaseLost if the process was declared dead.
+    `has_old_work`: under the name that Sidekiq up to 6.4.1 reads as well. Raises LeaseLost if the process
+    was declared dead.
     """
     names = [
         keys.BEATS,
@@ -63,14 +69,16 @@ async def beat(
         keys.PAUSED,
         keys.CONFIG_EPOCH,
     ]
-    args: list[str | int] = [identity, PROCESS_TTL_SECONDS, 2 * len(process)]
+    args: list[str | int] = [identity, PROCESS_TTL_SECONDS, int(has_old_work), 2 * len(process)]
     for record in (process, work):
         for name, value in record.items():
             args += (name, value)
     reply = await BEAT.arun(client, names, args)
     if reply[0] == b"FENCED":
         raise LeaseLost(f"process {identity} was declared dead: its beats did not reach Redis in time")
-    return News(reply[1].decode(), reply[2].decode(), frozenset(name.decode() for name in reply[3]))
+    signal, epoch, paused = reply[1:]
+    # Whatever strangers put there: words we do not know mean nothing, and must not end the beat.
+    return News(_text(signal), _text(epoch), frozenset(_text(name) for name in paused))
 
 
 async def renew(
@@ -94,3 +102,7 @@ async def return_inboxes(client: redis.asyncio.Redis, incarnation: str, queues: 
         names += (keys.inbox(incarnation, queue), keys.queue(queue))
     returned: int = await RETURN_INBOX.arun(client, names, [])
     return returned
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode(errors="replace")

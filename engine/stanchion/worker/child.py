@@ -14,12 +14,14 @@ import socket
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 from stanchion import metrics
 from stanchion.app import App
 from stanchion.app_loader import load_app
+from stanchion.dialect import Dialect
 from stanchion.errors import LeaseLost, StanchionError
 from stanchion.gate.config import ConfigCache
 from stanchion.store import connection
@@ -27,6 +29,7 @@ from stanchion.store.trip import Leased
 from stanchion.worker import exit_codes, log_format, stacks
 from stanchion.worker.execute import Executor
 from stanchion.worker.link import Link
+from stanchion.worker.loaded import Loaded
 from stanchion.worker.options import WorkerOptions
 from stanchion.worker.parent import die_with
 from stanchion.worker.trips import Trips
@@ -59,6 +62,7 @@ class Child:
         )
         threads = ThreadPoolExecutor(options.concurrency, thread_name_prefix="job")
         self._executor = Executor(app.registry, self._config, threads, lambda: self._is_stopping, rng)
+        self._executor.dialect = Dialect.of(app.settings.wire)
         self._is_stopping = False
         self._jobs: dict[asyncio.Task[None], tuple[Leased, float]] = {}
         self._reported_work: frozenset[str] | None = None
@@ -108,6 +112,8 @@ class Child:
                 case "slots":
                     self._trips.slots = order["slots"]
                     self._trips.look()
+                case "speak":
+                    self._executor.dialect = Dialect(frozenset(order["majors"]))
                 case "dump":
                     stacks.dump()
         os._exit(1)  # the supervisor has gone
@@ -160,14 +166,16 @@ async def main(end: socket.socket) -> int:
     options = WorkerOptions.load(start["options"])
     log_format.set_up(f"child {start['index']}")
     try:
-        app = load_app(options.app)
-        redis_url = options.redis_url or app.settings.redis_url
+        # What the flags say holds for the calls that jobs make, too.
+        app = load_app(options.app, redis_url=options.redis_url)
+        app.settings = replace(app.settings, wire=options.wire or app.settings.wire)
+        redis_url = app.settings.redis_url
         connection.check_url(redis_url)
     except StanchionError as error:
         link.send({"failed": str(error)})
         await link.flush()
         return exit_codes.NOT_LOADED
-    link.send({"loaded": redis_url})
+    link.send({"loaded": Loaded(redis_url, app.settings.wire).dump()})
     begin = await anext(orders, None)
     if begin is None:
         return exit_codes.DONE

@@ -19,6 +19,7 @@ from typing import Any
 
 from stanchion import current
 from stanchion.definition import JobDefinition
+from stanchion.dialect import SIDEKIQ_7
 from stanchion.errors import MalformedPayload, UnknownJob
 from stanchion.gate.config import ConfigCache
 from stanchion.job import Job
@@ -47,6 +48,8 @@ class Executor:
         self._threads = threads
         self._is_stopping = is_stopping
         self._rng = rng
+        self.dialect = SIDEKIQ_7
+        """How times are written into what failed; the supervisor says when that changes."""
 
     async def run(self, leased: Leased) -> Ended:
         """Run to the end. Raises CancelledError only when the worker stops: the job then has no outcome."""
@@ -101,7 +104,9 @@ class Executor:
             job.retry, definition.retries if definition else None, policy.max_retries if policy else None
         )
         failure = Failure.of(error)
-        outcome = after_failure(job, queue, failure, retries=retries, now=time.time(), rng=self._rng)
+        outcome = after_failure(
+            job, queue, failure, retries=retries, now=time.time(), rng=self._rng, dialect=self.dialect
+        )
         log.warning(
             "job %s %s failed (%s): %s: %s",
             job.name,

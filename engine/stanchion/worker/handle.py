@@ -15,6 +15,7 @@ from stanchion.errors import CommandError
 from stanchion.job import new_jid
 from stanchion.metrics import Entry
 from stanchion.worker.link import Link
+from stanchion.worker.loaded import Loaded
 from stanchion.worker.options import WorkerOptions
 
 
@@ -59,12 +60,12 @@ class Handle:
         link.send({"options": options.dump(), "index": index})
         return cls(process, link, link.messages())
 
-    async def loaded(self) -> str:
-        """Wait until the child has the app; the Redis URL that uses. Raises CommandError if it cannot."""
+    async def loaded(self) -> Loaded:
+        """Wait until the child has the app; what it found there. Raises CommandError if it cannot."""
         async for report in self._reports:
             if "failed" in report:
                 raise CommandError(report["failed"])
-            return str(report["loaded"])
+            return Loaded.load(report["loaded"])
         raise CommandError("a child process ended while it loaded the app; its last words are above")
 
     def begin(self, slots: int, *, is_quiet: bool) -> None:
@@ -73,7 +74,7 @@ class Handle:
         self._link.send({"incarnation": self.incarnation, "slots": slots, "quiet": is_quiet})
 
     def order(self, do: str, **details: Any) -> None:
-        """Send an order: quiet, drain (seconds), look, slots (slots), dump."""
+        """Send an order: quiet, drain (seconds), look, slots (slots), speak (majors), dump."""
         self._link.send({"do": do, **details})
 
     def set_slots(self, slots: int) -> None:

@@ -16,16 +16,18 @@ from collections.abc import Callable, Iterable, Mapping
 from redis.exceptions import RedisError
 
 from stanchion import metrics
+from stanchion.dialect import Dialect
 from stanchion.store import membership
 from stanchion.store.membership import News
+from stanchion.store.ruby_processes import OUR_LABEL
 from stanchion.worker.backoff import Outage
 from stanchion.worker.crew import Crew
 from stanchion.worker.handle import Handle, Work
 from stanchion.worker.life import Life
 from stanchion.worker.options import WorkerOptions
 
-SIDEKIQ_VERSION = "7.3.9"
-"""The dialect our records are written in; a Ruby page decides by it what to show."""
+SIGNALS = ("TSTP", "TERM", "TTIN")
+"""What Sidekiq's web page and API send: be quiet, stop, show the stacks."""
 STUCK_SECONDS = 1.0
 """A child that has not reported for so long (four reports) hogs its loop: its inboxes are given back."""
 PAGE_KB = resource.getpagesize() // 1024
@@ -70,10 +72,19 @@ class Heartbeat:
             is_quiet=life.is_quiet,
             rtt_us=self._rtt_us,
             rss_kb=sum(rss_kb(child.process.pid) for child in children),
+            dialect=life.ruby.dialect,
         )
-        news = await membership.beat(life.client, life.identity, process, work_record(work))
+        news = await membership.beat(
+            life.client,
+            life.identity,
+            process,
+            work_record(work),
+            has_old_work=life.ruby.dialect.has_old_work,
+        )
         self._rtt_us = round((time.monotonic() - started) * 1_000_000)
+        await life.ruby.arefresh(life.client)
         for child in children:
+            child.order("speak", majors=sorted(life.ruby.dialect.majors))
             await self._renew(child)
         await self._crew.probation()
         self._count(children, len(work))
@@ -90,8 +101,10 @@ class Heartbeat:
             log.warning("%d lease(s) that no child knows of went back to their queues", returned)
 
     def _heed(self, news: News) -> None:
-        if news.signal:
+        if news.signal in SIGNALS:
             self._on_signal(news.signal)
+        elif news.signal:
+            log.warning("a signal nobody knows was sent to this process: %r", news.signal)
         before, self._news = self._news, news
         if before is not None and (before.paused, before.epoch) != (news.paused, news.epoch):
             self._crew.look()
@@ -116,9 +129,10 @@ def process_record(
     is_quiet: bool,
     rtt_us: int,
     rss_kb: int,
+    dialect: Dialect,
 ) -> dict[str, str]:
-    """The process hash as Sidekiq 7 and 8 write it. Web 8.1 takes the concurrency from the hash and ignores
-    the one in `info`, 6 and 7 the reverse, and 8.0.9 falls over without `capsules`: all are written.
+    """The process hash with the fields of every version. Web 8.1 takes the concurrency from the hash and
+    ignores the one in `info`, 6 and 7 the reverse, and 8.0.9 falls over without `capsules`: all are written.
     """
     hostname, pid, _ = identity.rsplit(":", 2)
     mode = options.queue_order
@@ -133,9 +147,9 @@ def process_record(
         "capsules": {"default": {"concurrency": threads, "mode": mode, "weights": shown}},
         "queues": list(options.queue_names),
         "weights": [shown],
-        "labels": ["stanchion"],
+        "labels": [OUR_LABEL],
         "identity": identity,
-        "version": SIDEKIQ_VERSION,
+        "version": dialect.version,
         "embedded": False,
     }
     return {

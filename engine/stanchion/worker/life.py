@@ -16,6 +16,7 @@ from random import Random
 import redis.asyncio
 
 from stanchion.metrics import Tally
+from stanchion.store.ruby_processes import RubyProcesses
 from stanchion.worker.options import WorkerOptions
 
 
@@ -34,5 +35,7 @@ class Life:
     identity: str = field(default_factory=new_identity)
     started_at: float = field(default_factory=time.time)
     rng: Random = field(default_factory=Random)
+    ruby: RubyProcesses = field(default_factory=lambda: RubyProcesses("auto"))
+    """The Ruby processes beside us, and so the dialect we write."""
     is_quiet: bool = False
     stopping: asyncio.Event = field(default_factory=asyncio.Event)

@@ -10,6 +10,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Self
 
+from stanchion.dialect import WIRES
 from stanchion.errors import InvalidSettings
 
 QUEUE_NAME = re.compile(r"[A-Za-z_:.\-0-9]+")
@@ -68,6 +69,8 @@ class WorkerOptions:
     """An observer takes a process for dead when its beat counter stood still this long."""
     tag: str = ""
     """Shown on Sidekiq's web page."""
+    wire: str | None = None
+    """Which Sidekiq version's records are written (`auto`, `6`, `7`, `8`). Absent: the app's setting."""
 
     def __post_init__(self) -> None:
         if not self.queues:
@@ -85,6 +88,8 @@ class WorkerOptions:
             raise InvalidSettings(
                 f"queue-order must be one of {', '.join(QUEUE_ORDERS)}, not {self.queue_order!r}"
             )
+        if self.wire is not None and self.wire not in WIRES:
+            raise InvalidSettings(f"wire must be one of {', '.join(WIRES)}, not {self.wire!r}")
         if self.http is not None:
             parse_address(self.http)
         if not 0 < 2 * self.beat_seconds <= self.dead_after_seconds:

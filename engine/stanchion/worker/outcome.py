@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from stanchion.dialect import SIDEKIQ_7, Dialect
 from stanchion.job import Job
 from stanchion.store.trip import Kind
 
@@ -64,7 +65,14 @@ DONE = Outcome(Kind.DONE)
 
 
 def after_failure(
-    job: Job, queue: str, failure: Failure, *, retries: bool | int, now: float, rng: Random
+    job: Job,
+    queue: str,
+    failure: Failure,
+    *,
+    retries: bool | int,
+    now: float,
+    rng: Random,
+    dialect: Dialect = SIDEKIQ_7,
 ) -> Outcome:
     """Retry later, bury, or drop. `queue` is the one the job was taken from; `retries` the effective limit.
 
@@ -73,7 +81,7 @@ def after_failure(
     """
     if retries is False:
         return Outcome(Kind.DISCARD, failed=True)
-    failed = job.replace(**_failure_fields(job, queue, failure, now))
+    failed = job.replace(**_failure_fields(job, queue, failure, dialect.timestamp(now)))
     count = failed.retry_count or 0
     if count >= limit_of(retries) or _is_past_retry_for(failed, now):
         if job.fields.get("dead") is False:
@@ -107,7 +115,7 @@ def effective_retries(stated: bool | int, code: bool | int | None, policy: int |
     return policy if is_from_code else stated
 
 
-def _failure_fields(job: Job, queue: str, failure: Failure, now: float) -> Mapping[str, Any]:
+def _failure_fields(job: Job, queue: str, failure: Failure, now: float | int) -> Mapping[str, Any]:
     retry_queue = job.fields.get("retry_queue")
     fields: dict[str, Any] = {
         "queue": retry_queue if isinstance(retry_queue, str) and retry_queue else queue,

@@ -13,6 +13,7 @@ import time
 from redis.exceptions import RedisError
 
 from stanchion import metrics
+from stanchion.dialect import SIDEKIQ_7, Dialect
 from stanchion.errors import MalformedPayload
 from stanchion.job import Job
 from stanchion.store import schedule
@@ -75,21 +76,22 @@ class Scheduler:
         client = self._life.client
         due = await schedule.due(client, set_key, now, PER_CALL)
         if due:
-            promotions = [promotion(member, time.time()) for member, _ in due]
+            dialect = self._life.ruby.dialect
+            promotions = [promotion(member, time.time(), dialect) for member, _ in due]
             moved = await schedule.promote(client, set_key, promotions, now)
             self._life.tally.add(metrics.PROMOTED, set_key, amount=moved)
             self._life.tally.set(metrics.SCHEDULER_LAG, to=time.time() - due[0][1])
         return len(due)
 
 
-def promotion(member: bytes, now: float) -> Promotion:
+def promotion(member: bytes, now: float, dialect: Dialect = SIDEKIQ_7) -> Promotion:
     """What a due member becomes: itself with a fresh `enqueued_at`; buried as it is when it is no job."""
     try:
         job = Job.parse(member)
     except MalformedPayload as error:
         log.error("a due entry is no job; it is in the dead set now: %s", error)
         return Promotion(member)
-    return Promotion(member, job.queue, job.replace(enqueued_at=now).dump())
+    return Promotion(member, job.queue, job.replace(enqueued_at=dialect.timestamp(now)).dump())
 
 
 def sleep_seconds(next_due: float | None, now: float) -> float:

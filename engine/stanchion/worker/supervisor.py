@@ -18,6 +18,7 @@ from redis.exceptions import RedisError
 from stanchion.errors import CommandError, LeaseLost
 from stanchion.metrics import Tally
 from stanchion.store import connection, membership, recovery
+from stanchion.store.ruby_processes import RubyProcesses
 from stanchion.worker import announcements, log_format, stacks
 from stanchion.worker.backoff import Outage
 from stanchion.worker.crew import Crew
@@ -25,6 +26,7 @@ from stanchion.worker.handle import Handle
 from stanchion.worker.health import Health
 from stanchion.worker.heartbeat import Heartbeat
 from stanchion.worker.life import Life
+from stanchion.worker.loaded import Loaded
 from stanchion.worker.observer import Observer
 from stanchion.worker.options import WorkerOptions
 from stanchion.worker.scheduler import Scheduler
@@ -60,11 +62,11 @@ class Supervisor:
         server = await health.serve(self._options.http) if self._options.http else None
         self._first = first = await Handle.spawn(self._options, 0)
         try:
-            redis_url = await self._url(first)
-            if not self._is_told_to_stop:
-                await self._live(redis_url, first)
-            while not self._is_told_to_stop:
-                await self._live(redis_url, None)
+            app = await self._loaded(first)
+            if app is not None and not self._is_told_to_stop:
+                await self._live(app, first)
+            while app is not None and not self._is_told_to_stop:
+                await self._live(app, None)
         finally:
             first.kill()
             if server is not None:
@@ -72,21 +74,22 @@ class Supervisor:
         log.info("stopped")
         return 0
 
-    async def _url(self, first: Handle) -> str:
-        """The app's Redis, from the first child: the supervisor itself imports no application."""
+    async def _loaded(self, first: Handle) -> Loaded | None:
+        """What the first child found: the supervisor itself imports no application. None: told to stop."""
         try:
-            url = await first.loaded()
+            return await first.loaded()
         except CommandError:
             await first.ended()
             if self._is_told_to_stop:
-                return ""
+                return None
             raise
-        return url
 
-    async def _live(self, redis_url: str, first: Handle | None) -> None:
+    async def _live(self, app: Loaded, first: Handle | None) -> None:
         """One life: until told to stop, or declared dead."""
+        redis_url = app.redis_url
         async with connection.connect_async(redis_url, name="stanchion-supervisor") as client:
-            life = Life(self._options, client, self._tally, is_quiet=self._is_quiet)
+            ruby = RubyProcesses(app.wire)
+            life = Life(self._options, client, self._tally, ruby=ruby, is_quiet=self._is_quiet)
             crew = Crew(life)
             self._life, self._crew = life, crew
             await self._enlist(life)

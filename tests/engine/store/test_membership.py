@@ -70,3 +70,29 @@ async def test_a_lease_whose_list_refuses_it_stays(aredis: redis.asyncio.Redis) 
     await aredis.set(keys.queue("mail"), "a key of another type")
     assert await membership.renew(aredis, ME, ["mail"], answered=1, held=[]) == 0
     assert await aredis.hget(keys.lease(ME), "1.1") == b"mail|1|forgotten"
+
+
+@pytest.mark.parametrize("has_old_work", [False, True])
+async def test_a_beat_carries_any_number_of_running_jobs(
+    aredis: redis.asyncio.Redis, has_old_work: bool
+) -> None:
+    await membership.enlist(aredis, IDENTITY)
+    work = {f"{slot:x}": "{}" for slot in range(10_001)}
+    await membership.beat(aredis, IDENTITY, PROCESS, work, has_old_work=has_old_work)
+    assert await aredis.hlen(keys.work(IDENTITY)) == len(work)
+    assert await aredis.ttl(keys.work(IDENTITY)) == membership.PROCESS_TTL_SECONDS
+    assert await aredis.hlen(keys.work_of_sidekiq_6(IDENTITY)) == (len(work) if has_old_work else 0)
+
+
+async def test_what_strangers_left_does_not_end_a_beat(aredis: redis.asyncio.Redis) -> None:
+    await membership.enlist(aredis, IDENTITY)
+    await aredis.sadd(keys.PAUSED, b"\xff", "mail")
+    await aredis.lpush(keys.signals(IDENTITY), b"\xfe")
+    news = await membership.beat(aredis, IDENTITY, PROCESS, {})
+    assert (news.signal, news.paused) == ("�", frozenset({"�", "mail"}))
+    for key in (keys.PAUSED, keys.signals(IDENTITY), keys.PROCESSES, keys.process(IDENTITY)):
+        await aredis.delete(key)
+        await aredis.set(key, "a key of another type")
+    await aredis.hset(keys.CONFIG_EPOCH, "a", "b")
+    assert await membership.beat(aredis, IDENTITY, PROCESS, WORK) == News("", "", frozenset())
+    assert await aredis.hget(keys.BEATS, IDENTITY) == b"2"

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 
+import pytest
+
+from stanchion.dialect import SIDEKIQ_7, Dialect
 from stanchion.worker.handle import Work
 from stanchion.worker.heartbeat import process_record, rss_kb, work_record
 from stanchion.worker.options import QueueWeight, WorkerOptions
@@ -15,7 +18,9 @@ OPTIONS = WorkerOptions(
 )
 
 
-def record(options: WorkerOptions = OPTIONS, *, is_quiet: bool = False) -> dict[str, str]:
+def record(
+    options: WorkerOptions = OPTIONS, *, is_quiet: bool = False, dialect: Dialect = SIDEKIQ_7
+) -> dict[str, str]:
     return process_record(
         options,
         IDENTITY,
@@ -25,6 +30,7 @@ def record(options: WorkerOptions = OPTIONS, *, is_quiet: bool = False) -> dict[
         is_quiet=is_quiet,
         rtt_us=1684,
         rss_kb=27884,
+        dialect=dialect,
     )
 
 
@@ -57,6 +63,11 @@ def test_info_serves_web_6_to_8() -> None:
         "version": "7.3.9",
         "embedded": False,
     }
+
+
+@pytest.mark.parametrize(("wire", "version"), [("6", "6.4.1"), ("7", "7.3.9"), ("8", "8.1.7")])
+def test_info_states_the_version_of_the_dialect(wire: str, version: str) -> None:
+    assert json.loads(record(dialect=Dialect.of(wire))["info"])["version"] == version
 
 
 def test_weights_are_shown_where_they_count() -> None:
