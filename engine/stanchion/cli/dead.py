@@ -6,9 +6,9 @@ import argparse
 
 from stanchion.admin.actions import MakeReady, delete
 from stanchion.admin.selection import Found, error_of
+from stanchion.admin.wording import span
 from stanchion.cli import entry_verbs
 from stanchion.cli.entry_set import EntrySet, Verb
-from stanchion.cli.table import span
 from stanchion.store import keys
 
 TITLES = ("JID", "QUEUE", "JOB", "DIED", "ERROR")

@@ -8,7 +8,8 @@ from typing import Any
 
 from stanchion.admin import backtrace
 from stanchion.admin.selection import error_of
-from stanchion.cli.table import clean, moment
+from stanchion.admin.wording import moment
+from stanchion.cli.table import clean
 from stanchion.errors import MalformedPayload
 from stanchion.job import Job
 from stanchion.store.search import identify
@@ -28,7 +29,7 @@ def text(payload: bytes, place: Mapping[str, str]) -> str:
         return _lines({"ID": identify(payload), **place, "Problem": str(error), "Bytes": repr(payload)})
     known = {
         "JID": job.jid,
-        "Job": job.name if job.name == job.class_name else f"{job.name} (wrapped by {job.class_name})",
+        "Job": _name(job),
         "Queue": job.queue,
         **place,
         "Arguments": _json(job.args),
@@ -44,12 +45,25 @@ def text(payload: bytes, place: Mapping[str, str]) -> str:
     return "\n".join([_lines(known), *(["Backtrace:", *frames] if frames else []), *_others(other)])
 
 
+def title(payload: bytes) -> str:
+    """The job's id and name, or the stand-in of bytes that are no job."""
+    try:
+        job = Job.parse(payload)
+    except MalformedPayload:
+        return f"{identify(payload)} (the bytes are no job)"
+    return f"{job.jid} {_name(job)}"
+
+
 def as_json(payload: bytes) -> dict[str, Any]:
     """The payload as it is, or, where it is no job, its bytes as text."""
     try:
         return {"jid": identify(payload), "payload": dict(Job.parse(payload).fields)}
     except MalformedPayload:
         return {"jid": identify(payload), "payload": None, "bytes": payload.decode(errors="backslashreplace")}
+
+
+def _name(job: Job) -> str:
+    return job.name if job.name == job.class_name else f"{job.name} (wrapped by {job.class_name})"
 
 
 def _others(other: Mapping[str, str]) -> list[str]:

@@ -9,12 +9,12 @@ import redis
 
 from stanchion.admin import bulk
 from stanchion.admin.bulk import Tally
+from stanchion.admin.wording import counted
 from stanchion.cli import asking, filters
 from stanchion.cli.asking import say
 from stanchion.cli.entry_listing import named
 from stanchion.cli.entry_set import EntrySet, Verb
 from stanchion.cli.report import report
-from stanchion.cli.table import counted
 from stanchion.errors import CommandError
 from stanchion.store import entries
 

@@ -11,10 +11,11 @@ import redis
 
 from stanchion.admin import bulk
 from stanchion.admin.selection import Found
+from stanchion.admin.wording import moment
 from stanchion.cli import details, filters
 from stanchion.cli.asking import say
 from stanchion.cli.entry_set import EntrySet
-from stanchion.cli.table import moment, render
+from stanchion.cli.table import render
 from stanchion.store import entries, search
 
 

@@ -11,9 +11,12 @@ DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhdw]?)")
 UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags; all that are given must hold."""
-    parser.add_argument("--queue", metavar="QUEUE", help="only jobs of this queue")
+def add_arguments(parser: argparse.ArgumentParser, *, with_queue: bool = True) -> None:
+    """The flags; all that are given must hold. Not `with_queue` where a verb is about one queue anyway."""
+    if with_queue:
+        parser.add_argument("--queue", metavar="QUEUE", help="only jobs of this queue")
+    else:
+        parser.set_defaults(queue=None)
     parser.add_argument("--job", metavar="GLOB", help="only jobs of this name; * stands for any characters")
     parser.add_argument("--error", metavar="TEXT", help="only jobs whose last error contains this text")
     parser.add_argument(
@@ -38,11 +41,12 @@ def duration(text: str) -> float:
 def add_limit(parser: argparse.ArgumentParser, text: str, *, default: int) -> None:
     """`--limit N`; 0 is no limit."""
     parser.add_argument(
-        "--limit", type=_count, default=default, metavar="N", help=f"{text} (default {default})"
+        "--limit", type=count, default=default, metavar="N", help=f"{text} (default {default})"
     )
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """A whole number, 0 or more."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no count; write 0 or more")
     return int(text)

@@ -22,10 +22,13 @@ COMMANDS = {
     "check": "validate manifests offline, as the API server would",
     "apply": "write the config hashes of manifests to a Redis, without Kubernetes",
     "explain": "show the effective settings of a job and where each comes from",
-    "queue": "list, pause and unpause queues",
+    "queue": "list, pause, unpause, clear and delete queues",
+    "job": "list a queue's ready jobs; show or delete one, wherever it is",
     "schedule": "look at jobs enqueued for later; run or delete them",
     "retry": "look at jobs that wait for a retry; run them now, kill or delete them",
     "dead": "look at dead jobs; retry or delete them",
+    "process": "list the worker processes, Ruby's too; quiet or stop them",
+    "why": "find a job wherever it is: what it waits for, and the next command",
 }
 EXIT_INTERRUPTED = 130
 

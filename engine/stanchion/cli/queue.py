@@ -1,91 +1,161 @@
-"""list, pause and unpause queues"""
+"""list, pause, unpause, clear and delete queues"""
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 
 import redis
 
-from stanchion.errors import InvalidSettings
-from stanchion.settings import Settings
-from stanchion.store import connection, queues
+from stanchion.admin.bulk import Tally
+from stanchion.admin.wording import counted, span
+from stanchion.call import check_queue
+from stanchion.cli import asking, session
+from stanchion.cli.asking import say
+from stanchion.cli.report import report
+from stanchion.cli.table import clean, render
+from stanchion.errors import CommandError
+from stanchion.store import processes, queues, ready_list
+from stanchion.store.processes import Process
 from stanchion.store.queues import QueueLine
-from stanchion.worker.options import QUEUE_NAME
 
-TITLES = ("QUEUE", "WAITING", "OLDEST", "BUSY", "PAUSED")
+TITLES = ("QUEUE", "WAITING", "OLDEST", "BUSY", "WORKERS", "PAUSED")
+NUMBERS = ("WAITING", "OLDEST", "BUSY", "WORKERS")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of `stanchion queue VERB`."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    ls = verbs.add_parser("ls", help="waiting jobs, age of the oldest, running jobs, whether paused")
+    verbs.add_parser(
+        "ls", help="waiting jobs, age of the oldest, running jobs, who serves it, whether paused"
+    )
+    show = verbs.add_parser("show", help="one queue: its figures, its workers, its policy")
     pause = verbs.add_parser("pause", help="start no more jobs of a queue; running ones end")
     unpause = verbs.add_parser("unpause", help="start jobs of a queue again")
-    for verb in (pause, unpause):
-        verb.add_argument("queues", metavar="QUEUE", nargs="+")
-    for verb in (ls, pause, unpause):
-        verb.add_argument("--redis-url", metavar="URL", help="default: STANCHION_REDIS_URL, else localhost")
-        verb.add_argument("--json", action="store_true", help="print JSON")
+    clear = verbs.add_parser("clear", help="delete the jobs that are ready in a queue")
+    delete = verbs.add_parser("delete", help="forget an empty queue: its name, its pause and its counters")
+    show.add_argument("queue", metavar="QUEUE", help="its name")
+    for verb in (pause, unpause, clear, delete):
+        verb.add_argument("queues", metavar="QUEUE", nargs="+", help="one or more names")
+    for verb in (clear, delete):
+        asking.add_arguments(verb)
+    for each in verbs.choices.values():
+        session.add_arguments(each)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Returns 0. Raises InvalidSettings for a bad queue name and RedisUnavailable."""
-    url = Settings.from_environ().with_redis_url(args.redis_url).redis_url
-    with connection.readable_errors(url), connection.connect(url, name="stanchion-queue") as client:
-        if args.verb == "ls":
-            _print_overview(queues.overview(client), as_json=args.json)
-            return 0
-        switch = queues.pause if args.verb == "pause" else queues.unpause
-        _switch(client, switch, args.queues, f"{args.verb}d", as_json=args.json)
+    """Returns 0, or 1 if a queue is not there or was not deleted. Raises CommandError, RedisUnavailable."""
+    names = [args.queue] if args.verb == "show" else getattr(args, "queues", [])
+    for name in names:
+        check_queue(name)
+    with session.opened(args, "queue") as client:
+        if args.verb in ("pause", "unpause"):
+            return _switch(client, names, args)
+        if args.verb == "clear":
+            return _clear(client, names, args)
+        if args.verb == "delete":
+            return _delete(client, names, args)
+        served_by = processes.read_all_processes(client)
+        lines = queues.overview(client, served_by)
+        return _ls(lines, args) if args.verb == "ls" else _show(client, lines, served_by, args)
+
+
+def _ls(lines: Sequence[QueueLine], args: argparse.Namespace) -> int:
+    if args.json:
+        print(json.dumps([asdict(line) for line in lines]))
+    elif lines:
+        print(render(TITLES, [_row(line) for line in lines], numbers=NUMBERS))
+    else:
+        say("no queue has held a job yet")
     return 0
 
 
-def _switch(
-    client: redis.Redis,
-    switch: Callable[[redis.Redis, Iterable[str]], list[str]],
-    names: Sequence[str],
-    done: str,
-    *,
-    as_json: bool,
-) -> None:
-    for name in names:
-        if not QUEUE_NAME.fullmatch(name):
-            raise InvalidSettings(f"queue name {name!r} may hold only letters, digits and _ : . -")
+def _row(line: QueueLine) -> tuple[str, ...]:
+    age = span(line.oldest_age_seconds)
+    return (line.queue, str(line.waiting), age, str(line.busy), str(line.workers), line.paused)
+
+
+def _show(
+    client: redis.Redis, lines: Sequence[QueueLine], served_by: Sequence[Process], args: argparse.Namespace
+) -> int:
+    line = next((line for line in lines if line.queue == args.queue), None)
+    if line is None:
+        say(f"nobody knows a queue {args.queue}: it has held no job, no policy names it, no worker serves it")
+        return 1
+    counters, policy = queues.facts(client, line.queue)
+    workers = [process for process in served_by if process.is_alive and line.queue in process.queues]
+    if args.json:
+        served = [process.identity for process in workers]
+        more = {"served_by": served, "policy": policy or None, "counters": counters}
+        print(json.dumps({**asdict(line), **more}))
+        return 0
+    print(f"Queue:      {line.queue}")
+    print(f"Waiting:    {line.waiting:,}, the oldest for {span(line.oldest_age_seconds)}")
+    print(f"Running:    {line.busy:,}")
+    print(f"Paused:     {line.paused}")
+    print(f"Policy:     {clean(policy) or 'none'}")
+    print(f"Counters:   {', '.join(f'{name} {count}' for name, count in counters.items()) or 'none'}")
+    print(f"Served by:  {counted(len(workers), 'process')}")
+    for process in workers:
+        state = ", quiet" if process.is_quiet else ""
+        print(f"  {clean(process.identity)}: {process.busy} of {process.concurrency} slots busy{state}")
+    return 0
+
+
+def _switch(client: redis.Redis, names: Sequence[str], args: argparse.Namespace) -> int:
+    done = f"{args.verb}d"
+    switch: Callable[[redis.Redis, Iterable[str]], list[str]]
+    switch = queues.pause if args.verb == "pause" else queues.unpause
+    known = {line.queue for line in queues.overview(client, processes.read_all_processes(client))}
     changed = switch(client, names)
-    if as_json:
+    for name in names:
+        if name not in known:
+            say(f"stanchion: warning: nobody knows a queue {name} yet; is the name right?")
+    if args.json:
         print(json.dumps({done: changed}))
-        return
+        return 0
     for name in names:
         print(f"{name} {done}" if name in changed else f"{name} was {done} already")
+    return 0
 
 
-def _print_overview(lines: Sequence[QueueLine], *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps([asdict(line) for line in lines]))
+def _clear(client: redis.Redis, names: Sequence[str], args: argparse.Namespace) -> int:
+    count = sum(ready_list.length(client, name) for name in names)
+    tally = Tally(count)
+    if count and not args.dry_run:
+        question = f"Delete {counted(count, 'ready job')} of {', '.join(names)} for good?"
+        if not asking.agreed(question, yes=args.yes):
+            return 1
+        count = sum(queues.clear(client, name) for name in names)
+        tally = Tally(count, done=count)
+    report(tally, "ready job", "deleted", args)
+    return 0
+
+
+def _delete(client: redis.Redis, names: Sequence[str], args: argparse.Namespace) -> int:
+    for name in names:
+        if count := ready_list.length(client, name):
+            raise CommandError(
+                f"{counted(count, 'job')} wait in {name}; `stanchion queue clear {name}` deletes them first"
+            )
+    if args.dry_run:
+        _say_deleted(names, "would be deleted", args)
+        return 0
+    if not asking.agreed(f"Forget {', '.join(names)}?", yes=args.yes):
+        return 1
+    deleted = [name for name in names if queues.delete(client, name)]
+    _say_deleted(deleted, "deleted", args)
+    for name in names:
+        if name not in deleted:
+            say(f"{name}: a job was pushed meanwhile; it stays")
+    return 0 if len(deleted) == len(names) else 1
+
+
+def _say_deleted(names: Sequence[str], words: str, args: argparse.Namespace) -> None:
+    if args.json:
+        print(json.dumps({"deleted": names, "dry_run": args.dry_run}))
         return
-    if not lines:
-        print("no queue has held a job yet", file=sys.stderr)
-        return
-    rows = [
-        TITLES,
-        *((line.queue, str(line.waiting), _age(line), str(line.busy), line.paused) for line in lines),
-    ]
-    name, *widths = (max(map(len, column)) for column in zip(*rows, strict=True))
-    for row in rows:
-        numbers = "  ".join(f"{cell:>{width}}" for cell, width in zip(row[1:-1], widths[:-1], strict=True))
-        print(f"{row[0]:<{name}}  {numbers}  {row[-1]}")
-
-
-def _age(line: QueueLine) -> str:
-    """Whole seconds, as `kubectl` shows ages: 42s, 7m, 3h, 2d."""
-    age = line.oldest_age_seconds
-    if age is None:
-        return "-"
-    for unit, seconds in (("d", 86_400), ("h", 3600), ("m", 60)):
-        if age >= 2 * seconds:
-            return f"{age / seconds:.0f}{unit}"
-    return f"{age:.0f}s"
+    for name in names:
+        print(f"{name} {words}")

@@ -7,8 +7,8 @@ import json
 from dataclasses import asdict
 
 from stanchion.admin.bulk import Tally
+from stanchion.admin.wording import counted
 from stanchion.cli.asking import say
-from stanchion.cli.table import counted
 
 
 def report(tally: Tally, noun: str, past: str, args: argparse.Namespace) -> None:

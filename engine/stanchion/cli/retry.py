@@ -8,9 +8,9 @@ import redis
 
 from stanchion.admin.actions import Kill, MakeReady, delete
 from stanchion.admin.selection import Found, error_of
+from stanchion.admin.wording import due
 from stanchion.cli import entry_verbs
 from stanchion.cli.entry_set import EntrySet, Verb
-from stanchion.cli.table import due
 from stanchion.gate.config import ConfigCache
 from stanchion.store import entries, keys
 

@@ -6,9 +6,9 @@ import argparse
 
 from stanchion.admin.actions import MakeReady, delete
 from stanchion.admin.selection import Found
+from stanchion.admin.wording import due
 from stanchion.cli import entry_verbs
 from stanchion.cli.entry_set import EntrySet, Verb
-from stanchion.cli.table import due
 from stanchion.store import keys
 
 TITLES = ("JID", "QUEUE", "JOB", "DUE")

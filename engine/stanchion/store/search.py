@@ -20,6 +20,7 @@ from stanchion.errors import MalformedPayload
 from stanchion.job import Job
 from stanchion.store import keys
 from stanchion.store.entries import Entry
+from stanchion.store.work_record import read_all
 
 PER_CALL = 1000
 """Jobs read by one command."""
@@ -129,11 +130,11 @@ def _in_list(client: redis.Redis, queue: str, jid: str, limit: int) -> tuple[lis
 
 
 def _in_hands(client: redis.Redis, jid: str) -> Iterator[Sighting]:
-    ours = [identity.decode() for identity in client.hkeys(keys.BEATS)]  # type: ignore[union-attr]
+    ours = [identity.decode(errors="replace") for identity in client.hkeys(keys.BEATS)]  # type: ignore[union-attr]
     for identity in ours:
         yield from _held(client, identity, jid)
     known: Any = client.smembers(keys.PROCESSES)
-    for identity in sorted({name.decode() for name in known} - set(ours)):
+    for identity in sorted({name.decode(errors="replace") for name in known} - set(ours)):
         yield from _run_by_ruby(client, identity, jid)
 
 
@@ -158,17 +159,12 @@ def _held(client: redis.Redis, identity: str, jid: str) -> Iterator[Sighting]:
 
 
 def _run_by_ruby(client: redis.Redis, identity: str, jid: str) -> Iterator[Sighting]:
-    """What a Ruby process says it runs. Sidekiq before 6.1 wrote the payload as an object, later as text."""
+    """What a Ruby process says it runs."""
     new: Any = client.hvals(keys.work(identity))
     old: Any = client.hvals(keys.work_of_sidekiq_6(identity))
-    for work in new or old:
-        try:
-            record = json.loads(work)
-            text = record["payload"]
-            payload = (text if isinstance(text, str) else json.dumps(text)).encode()
-            run_at = float(record["run_at"])
-            queue = str(record["queue"])
-        except (KeyError, TypeError, ValueError):
-            continue  # a slot we cannot read names no job
-        if identify(payload) == jid:
-            yield Sighting(Place.RUNNING, payload, queue, holder=identity, since_seconds=run_at)
+    for running in read_all(new or old):
+        if identify(running.payload) == jid:
+            yield Sighting(
+                Place.RUNNING, running.payload, running.queue, holder=identity,
+                since_seconds=running.started_at_seconds,
+            )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 import redis
 
 from stanchion.cli.main import main
-from stanchion.store import keys
+from stanchion.store import keys, queues
 
 pytestmark = pytest.mark.redis
 
@@ -21,6 +21,11 @@ def fill(client: redis.Redis) -> None:
     head = {"class": "A", "jid": "a", "enqueued_at": time.time() - 240.0}
     client.rpush(keys.queue("mail"), json.dumps({**head, "enqueued_at": time.time()}), json.dumps(head))
     client.sadd(keys.PROCESSES, "vm:1:ab")
+    info = {"hostname": "vm", "pid": 1, "queues": ["mail"], "labels": ["stanchion"]}
+    client.hset(
+        keys.process("vm:1:ab"),
+        mapping={"info": json.dumps(info), "beat": time.time(), "busy": 1, "concurrency": 10},
+    )
     client.hset(keys.work("vm:1:ab"), "0", json.dumps({"queue": "mail", "payload": "{}", "run_at": 1}))
 
 
@@ -30,9 +35,9 @@ def test_ls_shows_every_queue(redis_url: str, redis_client: redis.Redis, capsys:
     assert main(["queue", "ls", "--redis-url", redis_url]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert rows == [
-        ["QUEUE", "WAITING", "OLDEST", "BUSY", "PAUSED"],
-        ["imports", "0", "-", "0", "runtime"],
-        ["mail", "2", "4m", "1", "no"],
+        ["QUEUE", "WAITING", "OLDEST", "BUSY", "WORKERS", "PAUSED"],
+        ["imports", "0", "-", "0", "0", "runtime"],
+        ["mail", "2", "4m", "1", "1", "no"],
     ]
 
 
@@ -45,7 +50,8 @@ def test_ls_json(redis_url: str, redis_client: redis.Redis, capsys: Captured) ->
     assert lines["mail"]["oldest_age_seconds"] == pytest.approx(240, abs=30)
     assert lines["mail"]["busy"] == 1
     assert lines["orders"] == {
-        "queue": "orders", "waiting": 0, "oldest_age_seconds": None, "busy": 0, "paused": "policy",
+        "queue": "orders", "waiting": 0, "oldest_age_seconds": None, "busy": 0, "workers": 0,
+        "paused": "policy",
     }  # fmt: skip
 
 
@@ -79,3 +85,58 @@ def test_bad_names_and_an_absent_redis_are_one_line(redis_url: str, capsys: Capt
     assert main(["queue", "pause", "a b", "--redis-url", redis_url]) == 2
     assert main(["queue", "ls", "--redis-url", "redis://127.0.0.1:1/0"]) == 1
     assert capsys.readouterr().err.count("\n") == 2
+
+
+def test_a_name_that_nobody_knows_is_warned_of_and_paused_all_the_same(
+    redis_url: str, redis_client: redis.Redis, capsys: Captured
+) -> None:
+    fill(redis_client)
+    assert main(["queue", "pause", "mial", "mail", "--redis-url", redis_url]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == "stanchion: warning: nobody knows a queue mial yet; is the name right?\n"
+    assert redis_client.smembers(keys.PAUSED) == {b"mial", b"mail"}
+
+
+def test_show_one_queue(redis_url: str, redis_client: redis.Redis, capsys: Captured) -> None:
+    fill(redis_client)
+    redis_client.hset(keys.counters("mail"), mapping={"enq": 7, "done": 4})
+    redis_client.hset(keys.config("queue", "mail"), "owner", "shop/mail")
+    assert main(["queue", "show", "mail", "--redis-url", redis_url]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "Queue:      mail",
+        "Waiting:    2, the oldest for 4m",
+        "Running:    1",
+        "Paused:     no",
+        "Policy:     shop/mail",
+        "Counters:   enq 7, done 4",
+        "Served by:  1 process",
+        "  vm:1:ab: 1 of 10 slots busy",
+    ]
+    assert main(["queue", "show", "mail", "--json", "--redis-url", redis_url]) == 0
+    assert json.loads(capsys.readouterr().out)["served_by"] == ["vm:1:ab"]
+    assert main(["queue", "show", "mial", "--redis-url", redis_url]) == 1
+
+
+def test_clear_then_delete(redis_url: str, redis_client: redis.Redis, capsys: Captured) -> None:
+    fill(redis_client)
+    redis_client.hset(keys.counters("mail"), "enq", 2)
+    assert main(["queue", "delete", "mail", "--yes", "--redis-url", redis_url]) == 2
+    assert "2 jobs wait in mail; `stanchion queue clear mail` deletes them first" in capsys.readouterr().err
+    assert main(["queue", "clear", "mail", "--dry-run", "--redis-url", redis_url]) == 0
+    assert redis_client.llen(keys.queue("mail")) == 2
+    assert main(["queue", "clear", "mail", "imports", "--yes", "--redis-url", redis_url]) == 0
+    assert main(["queue", "delete", "mail", "--yes", "--redis-url", redis_url]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "2 ready jobs would be deleted",
+        "2 ready jobs deleted",
+        "mail deleted",
+    ]
+    assert redis_client.smembers(keys.QUEUES) == {b"imports"}
+    assert redis_client.exists(keys.counters("mail"), keys.queue("mail")) == 0
+
+
+def test_a_queue_with_a_job_is_not_forgotten(redis_client: redis.Redis) -> None:
+    redis_client.sadd(keys.QUEUES, "mail")
+    redis_client.lpush(keys.queue("mail"), "{}")
+    assert queues.delete(redis_client, "mail") is False
+    assert redis_client.smembers(keys.QUEUES) == {b"mail"}
