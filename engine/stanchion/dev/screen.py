@@ -67,7 +67,9 @@ class LiveScreen:
         happening = Happening(datetime.now(), source, text, alarming)
         if "\n" in text:  # a list of refusals: it would push the table off a small screen
             self._live.console.print(happening_table([happening]))
-            happening = replace(happening, text=f"{text.partition(chr(10))[0]} (listed above)")
+            happening = replace(
+                happening, text=f"{text.partition(chr(10))[0].rstrip(chr(58))} (listed above)"
+            )
         self._happenings.append(happening)
 
     def tell_output(self, worker: str, line: str) -> None:

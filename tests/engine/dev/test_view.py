@@ -106,7 +106,7 @@ def test_the_live_screen_scrolls_what_workers_print_and_keeps_the_table_below() 
 
 
 def test_a_list_of_refusals_scrolls_above_the_table_whole() -> None:
-    console = Console(width=40, height=10, file=StringIO(), force_terminal=True)
+    console = Console(width=80, height=10, file=StringIO(), force_terminal=True)
     problems = "\n".join(f"  queues.yaml:{line}: this and that is wrong there" for line in range(20))
     with LiveScreen(console) as screen:
         screen.tell("reload", f"the last good set stays: refused:\n{problems}", alarming=True)

@@ -1,19 +1,24 @@
-"""Draws a scene: two panels side by side, 80 columns wide. Pure rendering."""
+"""Draws a scene: two panels side by side over the whole width, one above the other below 80 columns.
+
+Pure rendering.
+"""
 
 from __future__ import annotations
 
-from rich.columns import Columns
-from rich.console import Group, RenderableType
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
 from stanchion.dev.demo.scene import Scene
-from stanchion.dev.demo.side import TRACE_POINTS, Reading
+from stanchion.dev.demo.side import Reading
 from stanchion.dev.view import ALARM, CALM, GOOD, MUTED, NEAR_SHARE, NOTICE
 
 WIDTH = 80
-PANEL_WIDTH = 39
+"""From here on the panels stand side by side."""
 BARS = "▁▂▃▄▅▆▇█"
 HEADROOM = 4 / 3
 """The bars reach this multiple of the target, so that a broken promise stands out at the top."""
@@ -24,9 +29,25 @@ MOST_WORKERS_DRAWN = 10
 def picture(scene: Scene) -> RenderableType:
     """The whole stage."""
     words = [Text(line) for line in scene.words]
-    panels = Columns([panel(side) for side in scene.sides], width=PANEL_WIDTH, padding=(0, 1), expand=False)
-    decision = Text(scene.decision, style=MUTED, no_wrap=True, overflow="ellipsis")
-    return Group(Text(scene.title, style="bold"), *words, Text(), panels, decision)
+    panels = Panels([panel(side) for side in scene.sides])
+    return Group(Text(scene.title, style="bold"), *words, Text(), panels, Text(scene.decision, style=MUTED))
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Panels that share the width there is."""
+
+    panels: Sequence[Panel]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if options.max_width < WIDTH:
+            yield Group(*self.panels)
+            return
+        grid = Table.grid(expand=True, padding=(0, 1, 0, 0))
+        for _ in self.panels:
+            grid.add_column(ratio=1)
+        grid.add_row(*self.panels)
+        yield grid
 
 
 def panel(side: Reading) -> Panel:
@@ -40,9 +61,7 @@ def panel(side: Reading) -> Panel:
     rows.add_row("workers", workers(side))
     rows.add_row("ran", f"{side.count.ran:,} of {side.count.pushed:,}")
     title = Text.assemble((side.name, f"bold {CALM}"), (f"  {side.note}", MUTED))
-    return Panel(
-        Group(rows, trace(side)), title=title, title_align="left", border_style=MUTED, width=PANEL_WIDTH
-    )
+    return Panel(Group(rows, Trace(side)), title=title, title_align="left", border_style=MUTED)
 
 
 def age(side: Reading) -> Text:
@@ -57,14 +76,20 @@ def workers(side: Reading) -> Text:
     return Text.assemble((drawn, CALM), f" {side.workers} × {side.slots}")
 
 
-def trace(side: Reading) -> Text:
-    """The age of the oldest job over the last seconds, as bars."""
-    top = side.target_seconds * HEADROOM
-    text = Text(" " * (TRACE_POINTS - len(side.trace)))
-    for seconds in side.trace:
-        height = min(len(BARS) - 1, int(seconds / top * len(BARS)))
-        text.append(BARS[height], style=color(seconds, side.target_seconds))
-    return text
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """The age of the oldest job over the last seconds, as bars: as many as there is room for."""
+
+    side: Reading
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        top = self.side.target_seconds * HEADROOM
+        shown = self.side.trace[-options.max_width :]
+        text = Text(" " * (options.max_width - len(shown)))
+        for seconds in shown:
+            height = min(len(BARS) - 1, int(seconds / top * len(BARS)))
+            text.append(BARS[height], style=color(seconds, self.side.target_seconds))
+        yield text
 
 
 def color(seconds: float, target_seconds: float) -> str:

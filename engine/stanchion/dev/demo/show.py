@@ -9,6 +9,7 @@ import asyncio
 import signal
 import sys
 import tempfile
+import time
 from collections import deque
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import redis.asyncio
 from rich.console import Group as Stack
+from rich.console import RenderableType
 from rich.text import Text
 
 from stanchion.admin.apply import apply
@@ -25,7 +27,7 @@ from stanchion.dev.demo.app import GATED, PLAIN
 from stanchion.dev.demo.curtain import Curtain, curtain_for
 from stanchion.dev.demo.load import Load
 from stanchion.dev.demo.receipt import receipt
-from stanchion.dev.demo.side import Reading, Side
+from stanchion.dev.demo.side import Side
 from stanchion.dev.demo.stage import Stage
 from stanchion.dev.fleet import Fleet, Log, WorkerCommand
 from stanchion.dev.group import Group, groups_of
@@ -50,6 +52,7 @@ EXPLANATION = (
 
 def run(*, live: bool) -> int:
     """Returns 0 if the gated queue lost nothing, else 1. Raises StanchionError if it could not be shown."""
+    began_at = time.monotonic()
     # A plain `kill` cleans up too: the temporary folder would stay behind otherwise.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     leash = Leash(GRACE_SECONDS)
@@ -59,14 +62,21 @@ def run(*, live: bool) -> int:
             RedisServer(Path(folder), leash=leash) as server,
             curtain_for(live=live) as curtain,
         ):
-            gated, plain = asyncio.run(_perform(server.url, leash, curtain))
-            curtain.close_with(Stack(Text(), receipt((gated, plain)), Text(), Text(EXPLANATION, style=MUTED)))
+            stage = asyncio.run(_perform(server.url, leash, curtain, began_at))
+            curtain.close_with(_ending(stage))
     finally:
         leash.close()
+    gated, _ = stage.readings
     return 1 if gated.count.missing else 0
 
 
-async def _perform(url: str, leash: Leash, curtain: Curtain) -> tuple[Reading, ...]:
+def _ending(stage: Stage) -> RenderableType:
+    first = stage.first_run_seconds
+    speed = "" if first is None else f" The first job had run {first:.1f} s after the start."
+    return Stack(Text(), receipt(stage.readings), Text(), Text(EXPLANATION + speed, style=MUTED))
+
+
+async def _perform(url: str, leash: Leash, curtain: Curtain, began_at: float) -> Stage:
     policies, group = _declared(url)
     output: deque[str] = deque(maxlen=KEPT_LINES)
 
@@ -75,7 +85,7 @@ async def _perform(url: str, leash: Leash, curtain: Curtain) -> tuple[Reading, .
 
     async with connection.connect_async(url, name="stanchion-demo") as client:
         await apply(client, policies, now=datetime.now(UTC), managed_by="demo")
-        stage = _stage(client, url, group, leash, curtain, keep)
+        stage = _stage(client, url, group, leash, curtain, keep, began_at)
         try:
             async with asyncio.timeout(LONGEST_SECONDS):
                 await stage.play(ACTS)
@@ -86,7 +96,7 @@ async def _perform(url: str, leash: Leash, curtain: Curtain) -> tuple[Reading, .
             ) from None
         finally:
             await asyncio.gather(stage.gated.fleet.kill(), stage.plain.fleet.kill())
-    return stage.readings
+    return stage
 
 
 def _declared(url: str) -> tuple[tuple[Config, ...], Group]:
@@ -97,7 +107,13 @@ def _declared(url: str) -> tuple[tuple[Config, ...], Group]:
 
 
 def _stage(
-    client: redis.asyncio.Redis, url: str, group: Group, leash: Leash, curtain: Curtain, log: Log
+    client: redis.asyncio.Redis,
+    url: str,
+    group: Group,
+    leash: Leash,
+    curtain: Curtain,
+    log: Log,
+    began_at: float,
 ) -> Stage:
     scaling = group.scaling
     slots, target_seconds = scaling.slots_per_replica, scaling.target_seconds
@@ -118,4 +134,5 @@ def _stage(
         ),
         plain=Side(PLAIN, f"always {PLAIN_WORKERS} workers", plain, target_seconds, slots),
         group=group,
+        began_at=began_at,
     )

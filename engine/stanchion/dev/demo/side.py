@@ -13,7 +13,8 @@ from stanchion.dev.demo.ledger import Count
 from stanchion.dev.fleet import Fleet
 from stanchion.store.facts import sample
 
-TRACE_POINTS = 34
+TRACE_POINTS = 240
+"""Two minutes: the whole demo, if the terminal is that wide."""
 TRACE_STEP_SECONDS = 0.5
 LEAD_SECONDS = 5.0
 

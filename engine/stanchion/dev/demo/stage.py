@@ -39,6 +39,7 @@ class Stage:
         gated: Side,
         plain: Side,
         group: Group,
+        began_at: float,
     ) -> None:
         self.load = load
         self.gated = gated
@@ -48,6 +49,9 @@ class Stage:
         self._scaler = GroupRunner(group, gated.fleet, client, self._announce)
         self._scene = Scene()
         self._frames = 0
+        self._began_at = began_at
+        self.first_run_seconds: float | None = None
+        """From the start of the command (`began_at`, monotonic) to the first frame with a gated job run."""
 
     @property
     def readings(self) -> tuple[Reading, ...]:
@@ -100,6 +104,9 @@ class Stage:
     async def _draw(self) -> None:
         sides = [await side.measure(self._client) for side in (self.gated, self.plain)]
         self._scene = self._scene.with_sides(*sides)
+        if self.first_run_seconds is None and sides[0].count.ran:
+            self.first_run_seconds = time.monotonic() - self._began_at
+            self.add(f"The first job had run {self.first_run_seconds:.1f} s after the start of the demo.")
         self._curtain.show(self._scene)
         self._frames += 1
 

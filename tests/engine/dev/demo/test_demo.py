@@ -41,3 +41,4 @@ def test_the_demo_ends_in_time_and_its_receipt_adds_up(
     # The killed plain worker held up to ten jobs; nobody can give them back.
     assert 1 <= figures["jobs lost"][1] <= 10
     assert re.search(r"2 → \d workers", demo.stdout), "the gated side never scaled out"
+    assert demo.stdout.count("The first job had run ") == 2, "told at once and at the end"

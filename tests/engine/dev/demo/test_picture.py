@@ -1,7 +1,8 @@
-"""The stage and the receipt as text, at 80 columns."""
+"""The stage and the receipt as text, at several widths."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -23,8 +24,8 @@ SCENE = Scene(
 )
 
 
-def drawn(renderable: RenderableType) -> list[str]:
-    console = Console(width=80, file=StringIO())
+def drawn(renderable: RenderableType, width: int = 80) -> list[str]:
+    console = Console(width=width, file=StringIO())
     with console.capture() as captured:
         console.print(renderable)
     return captured.get().splitlines()
@@ -37,6 +38,25 @@ def test_both_sides_stand_side_by_side_within_80_columns() -> None:
     assert any("830" in line and "123,456" in line for line in lines)
     assert any("■■■■■■ 6 × 10" in line and "■■ 2 × 10" in line for line in lines)
     assert any("▁▄▆" in line and "█" * 34 in line for line in lines)
+
+
+def test_a_wider_terminal_is_used_and_shows_a_longer_past() -> None:
+    (border,) = (line for line in drawn(picture(SCENE), width=120) if "gated  2" in line)
+    assert border.count("╮") == 2
+    assert 115 <= len(border.rstrip()) <= 120
+    past = Scene("A burst", (), (GATED, replace(PLAIN, trace=(99.0,) * 240)))
+    (bars,) = (line for line in drawn(picture(past), width=120) if "█" in line)
+    assert bars.count("█") > 50
+
+
+def test_a_narrow_terminal_stacks_the_panels() -> None:
+    lines = drawn(picture(SCENE), width=60)
+    assert max(map(len, lines)) <= 60
+    assert not any("830" in line and "123,456" in line for line in lines)
+
+
+def test_the_reason_of_a_decision_wraps() -> None:
+    assert " ".join(drawn(picture(SCENE))).count("why") == 40
 
 
 @pytest.mark.parametrize(("seconds", "expected"), [(0, "green"), (7.6, "yellow"), (15.1, "red")])
