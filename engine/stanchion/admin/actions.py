@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import redis
 
 from stanchion.admin.selection import Found
+from stanchion.dialect import Dialect
 from stanchion.job import Job
 from stanchion.policy.queue_policy import DeadLimits
 from stanchion.store import entries
@@ -23,21 +24,29 @@ Action = Callable[[redis.Redis, str, Sequence[Found]], list[Fate]]
 
 @dataclass(frozen=True, slots=True)
 class MakeReady:
-    """Push each job to its queue. With `lowers_retry_count` (retry, dead) one failure is forgiven, as by
-    Sidekiq's web page, so that the attempt does not count against the job.
+    """Push each job to its queue, stamped as `dialect` writes times. With `lowers_retry_count` (retry, dead)
+    one failure is forgiven, as by Sidekiq's web page, so that the attempt does not count against the job.
     """
 
+    dialect: Dialect
     lowers_retry_count: bool
 
     def __call__(self, client: redis.Redis, set_key: str, chosen: Sequence[Found]) -> list[Fate]:
         now = entries.clock(client)
         moves = [
-            Requeue(found.entry, found.job.queue, ready_again(found.job, now, self.lowers_retry_count).dump())
+            Requeue(found.entry, found.job.queue, self.becomes(found.job, now).dump())
             for found in chosen
             if found.job is not None
         ]
         answers = iter(entries.requeue(client, set_key, moves) if moves else ())
         return [next(answers) if found.job is not None else None for found in chosen]
+
+    def becomes(self, job: Job, now: float) -> Job:
+        """The record of a job that is made ready. Pure; every field that is not named here survives."""
+        ready = job.replace(enqueued_at=self.dialect.timestamp(now))
+        if self.lowers_retry_count and job.retry_count is not None:
+            return ready.replace(retry_count=job.retry_count - 1)
+        return ready
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +70,3 @@ class Kill:
 def delete(client: redis.Redis, set_key: str, chosen: Sequence[Found]) -> list[Fate]:
     """Remove each entry for good."""
     return list(entries.delete(client, set_key, [found.entry for found in chosen]))
-
-
-def ready_again(job: Job, now: float, lowers_retry_count: bool) -> Job:
-    """The payload of a job that a person makes ready. Pure; every field it does not name survives."""
-    ready = job.replace(enqueued_at=now)
-    if lowers_retry_count and job.retry_count is not None:
-        return ready.replace(retry_count=job.retry_count - 1)
-    return ready

@@ -7,7 +7,7 @@ import argparse
 from stanchion.admin.actions import MakeReady, delete
 from stanchion.admin.selection import Found, error_of
 from stanchion.admin.wording import span
-from stanchion.cli import entry_verbs
+from stanchion.cli import entry_verbs, session
 from stanchion.cli.entry_set import EntrySet, Verb
 from stanchion.store import keys
 
@@ -34,7 +34,7 @@ SET = EntrySet(
             "retry",
             "retried",
             "make jobs ready again, with one more attempt",
-            lambda client: MakeReady(lowers_retry_count=True),
+            lambda client: MakeReady(session.dialect(client), lowers_retry_count=True),
         ),
         Verb("delete", "deleted", "remove jobs for good", lambda client: delete),
     ),

@@ -9,7 +9,7 @@ import redis
 from stanchion.admin.actions import Kill, MakeReady, delete
 from stanchion.admin.selection import Found, error_of
 from stanchion.admin.wording import due
-from stanchion.cli import entry_verbs
+from stanchion.cli import entry_verbs, session
 from stanchion.cli.entry_set import EntrySet, Verb
 from stanchion.gate.config import ConfigCache
 from stanchion.store import entries, keys
@@ -49,7 +49,7 @@ SET = EntrySet(
             "retry",
             "retried",
             "run jobs now instead of at their time",
-            lambda client: MakeReady(lowers_retry_count=True),
+            lambda client: MakeReady(session.dialect(client), lowers_retry_count=True),
         ),
         Verb("kill", "killed", "give jobs up: move them to the dead set", kill, room_in_dead),
         Verb("delete", "deleted", "remove jobs for good", lambda client: delete),

@@ -7,7 +7,7 @@ import argparse
 from stanchion.admin.actions import MakeReady, delete
 from stanchion.admin.selection import Found
 from stanchion.admin.wording import due
-from stanchion.cli import entry_verbs
+from stanchion.cli import entry_verbs, session
 from stanchion.cli.entry_set import EntrySet, Verb
 from stanchion.store import keys
 
@@ -31,7 +31,7 @@ SET = EntrySet(
             "run",
             "made ready",
             "run jobs now instead of at their time",
-            lambda client: MakeReady(lowers_retry_count=False),
+            lambda client: MakeReady(session.dialect(client), lowers_retry_count=False),
         ),
         Verb("delete", "deleted", "remove jobs for good", lambda client: delete),
     ),

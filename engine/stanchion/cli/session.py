@@ -8,8 +8,10 @@ from contextlib import contextmanager
 
 import redis
 
+from stanchion.dialect import Dialect
 from stanchion.settings import Settings
 from stanchion.store import connection
+from stanchion.store.ruby_processes import RubyProcesses
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,3 +26,8 @@ def opened(args: argparse.Namespace, command: str) -> Iterator[redis.Redis]:
     url = Settings.from_environ().with_redis_url(args.redis_url).redis_url
     with connection.readable_errors(url), connection.connect(url, name=f"stanchion-{command}") as client:
         yield client
+
+
+def dialect(client: redis.Redis) -> Dialect:
+    """How times are written here: as the setting `wire` says, else as the live Ruby processes read them."""
+    return RubyProcesses(Settings.from_environ().wire).refresh(client)

@@ -6,6 +6,7 @@ Called by `stanchion process`, `why` and `doctor`. A signal is heard at the proc
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,10 +14,9 @@ from typing import Any
 import redis
 
 from stanchion.store import keys
+from stanchion.store.ruby_processes import OUR_LABEL
 from stanchion.store.work_record import Running, read_all
 
-OUR_LABEL = "stanchion"
-"""In `labels` of our own process records, which state a Sidekiq version without being Ruby."""
 SIGNAL_TTL_SECONDS = 60
 QUIET, STOP = "TSTP", "TERM"
 
@@ -82,16 +82,16 @@ def read(identity: str, record: dict[bytes, bytes], work: Sequence[bytes]) -> Pr
         identity=identity,
         beat_at_seconds=_number(record.get(b"beat")),
         hostname=str(info.get("hostname", "")),
-        pid=int(_number(info.get("pid"))),
+        pid=_whole(info.get("pid")),
         tag=str(info.get("tag") or ""),
         version=str(info.get("version") or ""),
         labels=_texts(info.get("labels")),
         queues=_texts(info.get("queues")),
-        concurrency=int(_number(record.get(b"concurrency", info.get("concurrency")))),
-        busy=int(_number(record.get(b"busy"))),
+        concurrency=_whole(record.get(b"concurrency", info.get("concurrency"))),
+        busy=_whole(record.get(b"busy")),
         is_quiet=record.get(b"quiet") == b"true",
         is_embedded=info.get("embedded") is True,
-        rss_kb=int(_number(record.get(b"rss"))),
+        rss_kb=_whole(record.get(b"rss")),
         started_at_seconds=_number(info.get("started_at")) or None,
         running=read_all(work),
     )
@@ -118,6 +118,11 @@ def _number(value: Any) -> float:
         return float(value)
     except (TypeError, ValueError):
         return 0.0
+
+
+def _whole(value: Any) -> int:
+    number = _number(value)
+    return int(number) if math.isfinite(number) else 0
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from stanchion.admin import bulk
 from stanchion.admin.actions import Fate, MakeReady, delete
 from stanchion.admin.selection import Found, Selection
 from stanchion.cli.main import main
+from stanchion.dialect import SIDEKIQ_7
 from stanchion.store import entries, keys
 
 pytestmark = pytest.mark.redis
@@ -216,7 +217,7 @@ def test_an_entry_that_changes_between_look_and_move_is_left_alone(redis_client:
         """Between the look and the move a poller takes b, and a fails again."""
         client.zrem(set_key, failed("a"), failed("b"))
         client.zadd(set_key, {changed: 900.0})
-        return MakeReady(lowers_retry_count=True)(client, set_key, chosen)
+        return MakeReady(SIDEKIQ_7, lowers_retry_count=True)(client, set_key, chosen)
 
     chosen = {found.fingerprint for found in bulk.matching(redis_client, keys.RETRY, Selection())}
     tally = bulk.act(redis_client, keys.RETRY, meddle, chosen)
@@ -230,7 +231,7 @@ def test_a_job_that_fails_again_is_not_retried_for_ever(redis_client: redis.Redi
         add(redis_client, keys.RETRY, 100.0 + at, failed(f"j{at}"))
 
     def fails_at_once(client: redis.Redis, set_key: str, chosen: list[Found]) -> list[Fate]:
-        fates = MakeReady(lowers_retry_count=True)(client, set_key, chosen)
+        fates = MakeReady(SIDEKIQ_7, lowers_retry_count=True)(client, set_key, chosen)
         for found in chosen:
             client.zadd(set_key, {failed(found.id, retried_at=time.time()): 1e9})
         return fates
