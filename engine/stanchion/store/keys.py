@@ -91,7 +91,7 @@ RECOVERIES = "stanchion:recoveries"
 PAUSE_CHANNEL = "stanchion:pause"
 """Pub/sub channel: the name of a queue whose membership in `paused` changed."""
 SCHEDULER_LEADER = "stanchion:scheduler"
-"""STRING, TTL a few seconds: identity of the process that promotes due jobs."""
+"""STRING, TTL 1 s: identity of the process that promotes due jobs."""
 
 
 def members(identity: str) -> str:

@@ -16,7 +16,7 @@ from stanchion.store import keys
 from stanchion.store.script import Argument, Key, Script
 
 SETS = (keys.RETRY, keys.SCHEDULE)
-LEAD, PROMOTE = Script("lead"), Script("promote")
+PROMOTE = Script("promote")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,6 @@ class Promotion:
     member: bytes
     queue: str = ""
     payload: bytes = b""
-
-
-async def lead(client: redis.asyncio.Redis, identity: str, ttl_seconds: float) -> bool:
-    """Take or keep the lease of the promoting process."""
-    return bool(await LEAD.arun(client, [keys.SCHEDULER_LEADER], [identity, int(ttl_seconds * 1000)]))
 
 
 async def due(client: redis.asyncio.Redis, set_key: str, now: float, limit: int) -> list[tuple[bytes, float]]:

@@ -16,15 +16,14 @@ from stanchion import metrics
 from stanchion.dialect import SIDEKIQ_7, Dialect
 from stanchion.errors import MalformedPayload
 from stanchion.job import Job
-from stanchion.store import schedule
+from stanchion.store import keys, schedule
 from stanchion.store.schedule import Promotion
 from stanchion.worker.backoff import Outage
+from stanchion.worker.lead import Lead
 from stanchion.worker.life import Life
 
-LEAD_SECONDS = 3.0
 LONGEST_SLEEP_SECONDS = 0.5
 """A Ruby client adds to the sets without telling anybody."""
-FOLLOWER_SLEEP_SECONDS = 1.0
 PER_CALL = 100
 
 log = logging.getLogger("stanchion.worker")
@@ -35,44 +34,37 @@ class Scheduler:
 
     def __init__(self, life: Life) -> None:
         self._life = life
-        self._ask_at = 0.0
+        self._lead = Lead(life, keys.SCHEDULER_LEADER)
 
     async def run(self) -> None:
         """Lead or stand by until cancelled."""
         outage = Outage(log, "the scheduler", self._life.rng)
-        while True:
-            try:
-                pause = await self._turn()
-            except (RedisError, OSError) as error:
-                self._life.tally.add(metrics.REDIS_ERRORS, "scheduler")
-                await outage.wait(error)
-                continue
-            outage.over()
-            await asyncio.sleep(pause)
+        try:
+            while True:
+                try:
+                    pause = await self._turn()
+                except (RedisError, OSError) as error:
+                    self._life.tally.add(metrics.REDIS_ERRORS, "scheduler")
+                    await outage.wait(error)
+                    continue
+                outage.over()
+                await asyncio.sleep(pause)
+        finally:
+            await self._lead.give_up()
 
     async def _turn(self) -> float:
         """One look; returns how long to sleep."""
-        if not await self._leads():
-            return FOLLOWER_SLEEP_SECONDS
+        if wait := await self._lead.seconds_to_wait():
+            return wait
         next_due = await schedule.next_due(self._life.client)
         if next_due is None or next_due > time.time():
             return sleep_seconds(next_due, time.time())
-        for set_key in schedule.SETS:
-            while await self._promote(set_key, time.time()) == PER_CALL and await self._leads():
-                pass
+        for set_key in schedule.SETS:  # one batch of each in turn: a long set must not starve the other
+            await self._promote(set_key, time.time())
         return 0.0
 
-    async def _leads(self) -> bool:
-        """Take or keep the lead, asking Redis only when a third of the lease has gone."""
-        now = time.monotonic()
-        if now >= self._ask_at:
-            if not await schedule.lead(self._life.client, self._life.identity, LEAD_SECONDS):
-                return False
-            self._ask_at = now + LEAD_SECONDS / 3
-        return True
-
-    async def _promote(self, set_key: str, now: float) -> int:
-        """One call's worth of due members; returns how many there were."""
+    async def _promote(self, set_key: str, now: float) -> None:
+        """Move one call's worth of due members."""
         client = self._life.client
         due = await schedule.due(client, set_key, now, PER_CALL)
         if due:
@@ -81,7 +73,6 @@ class Scheduler:
             moved = await schedule.promote(client, set_key, promotions, now)
             self._life.tally.add(metrics.PROMOTED, set_key, amount=moved)
             self._life.tally.set(metrics.SCHEDULER_LAG, to=time.time() - due[0][1])
-        return len(due)
 
 
 def promotion(member: bytes, now: float, dialect: Dialect = SIDEKIQ_7) -> Promotion:

@@ -55,15 +55,6 @@ async def test_peeks_at_due_members_only(aredis: redis.asyncio.Redis) -> None:
     assert await schedule.due(aredis, keys.RETRY, NOW, 10) == []
 
 
-async def test_one_leads_and_another_follows_when_the_lease_ends(aredis: redis.asyncio.Redis) -> None:
-    assert await schedule.lead(aredis, "one", 3.0)
-    assert not await schedule.lead(aredis, "two", 3.0)
-    assert await schedule.lead(aredis, "one", 3.0)
-    assert 2000 < await aredis.pttl(keys.SCHEDULER_LEADER) <= 3000
-    await aredis.delete(keys.SCHEDULER_LEADER)
-    assert await schedule.lead(aredis, "two", 3.0)
-
-
 async def test_what_redis_refuses_to_push_stays_and_lets_the_others_pass(aredis: redis.asyncio.Redis) -> None:
     await aredis.set(keys.queue("broken"), "a key of another type")
     await aredis.zadd(keys.RETRY, {"stays": NOW - 1, "goes": NOW})
