@@ -14,26 +14,38 @@ from stanchion.errors import (
     RedisUnavailable,
     Refused,
     StanchionError,
+    TimeLimitExceeded,
     UnknownJob,
 )
+from stanchion.job import Job
 from stanchion.jobset import JobSet
+from stanchion.outcomes import Discard, Interrupted, Kill, Retry, Snooze
 from stanchion.settings import Settings
+from stanchion.tracing import traceparent
 from stanchion.verdict import Verdict
 
 __all__ = [
     "App",
     "Call",
     "CurrentJob",
+    "Discard",
+    "Interrupted",
     "InvalidArguments",
     "InvalidSettings",
+    "Job",
     "JobDefinition",
     "JobSet",
+    "Kill",
     "MalformedPayload",
     "RedisUnavailable",
     "Refused",
+    "Retry",
     "Settings",
+    "Snooze",
     "StanchionError",
+    "TimeLimitExceeded",
     "UnknownJob",
     "Verdict",
     "current_job",
+    "traceparent",
 ]

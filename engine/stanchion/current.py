@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 
 from stanchion.errors import StanchionError
 from stanchion.job import Job
+from stanchion.tracing import is_traceparent, traceparent
+
+StopReason = Callable[[], Exception | None]
+"""Why the running job should end early, as the exception `check_stopping` raises; None while it need not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +25,27 @@ class CurrentJob:
     jid: str
     attempt: int
     """1 for the first run, one more after each failure."""
+    snoozes: int
+    """How often it has put itself off."""
     tenant: str | None
     queue: str
     name: str
-    is_stopping: Callable[[], bool] = field(repr=False)
+    traceparent: str | None
+    """The trace it belongs to, as the payload has it."""
+    stop_reason: StopReason = field(repr=False)
 
     @property
     def stopping(self) -> bool:
-        """Whether the worker is draining: a long job may save its progress and end early."""
-        return self.is_stopping()
+        """Whether to end early: the worker drains, or the job is past its time limit."""
+        return self.stop_reason() is not None
+
+    def check_stopping(self) -> None:
+        """Call it where a long job may safely end. Raises Interrupted if the worker drains (the job runs
+        again elsewhere, not counted as a failure) and TimeLimitExceeded past the job's time limit.
+        """
+        reason = self.stop_reason()
+        if reason is not None:
+            raise reason
 
 
 _running: ContextVar[CurrentJob | None] = ContextVar("stanchion_current_job", default=None)
@@ -46,20 +62,30 @@ def current_job() -> CurrentJob:
     return job
 
 
+def job_running_here() -> CurrentJob | None:
+    """The same for code that runs inside and outside of jobs, such as a log formatter."""
+    return _running.get()
+
+
 @contextmanager
-def running(job: Job, stopping: Callable[[], bool]) -> Iterator[CurrentJob]:
-    """Make `job` the current one inside the block. `stopping` answers whether the worker drains."""
+def running(job: Job, stop_reason: StopReason) -> Iterator[CurrentJob]:
+    """Make `job` the current one inside the block, and its trace that of the calls made there."""
     failures = job.retry_count
     current = CurrentJob(
         jid=job.jid,
         attempt=1 if failures is None else failures + 2,
+        snoozes=job.snooze_count,
         tenant=job.tenant,
         queue=job.queue,
         name=job.name,
-        is_stopping=stopping,
+        traceparent=job.traceparent,
+        stop_reason=stop_reason,
     )
     token = _running.set(current)
+    outer = traceparent.set(current.traceparent) if is_traceparent(current.traceparent) else None
     try:
         yield current
     finally:
         _running.reset(token)
+        if outer is not None:
+            traceparent.reset(outer)

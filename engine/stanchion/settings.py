@@ -17,6 +17,8 @@ from stanchion.errors import InvalidSettings
 
 PREFIX = "STANCHION_"
 ON_REFUSED = ("raise", "return")
+LOG_FORMATS = ("text", "json")
+LOG_LEVELS = ("debug", "info", "warning", "error")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,10 @@ class Settings:
     """What a refusal does: `raise` Refused, or `return` the verdict."""
     wire: str = "auto"
     """The Sidekiq version to write for: `6`, `7`, `8`, or `auto`: what the live Ruby processes understand."""
+    log_format: str = "text"
+    """How workers log: `text` for people, `json` for machines."""
+    log_level: str = "info"
+    """What workers log: `debug`, `info` (a line for each job that ended), `warning` or `error`."""
 
     def __post_init__(self) -> None:
         if self.client_timeout_seconds <= 0:
@@ -43,6 +49,8 @@ class Settings:
             raise InvalidSettings(f"jid_memory_seconds must be 1 or more, not {self.jid_memory_seconds}")
         _check_word("on_refused", self.on_refused, ON_REFUSED)
         _check_word("wire", self.wire, WIRES)
+        _check_word("log_format", self.log_format, LOG_FORMATS)
+        _check_word("log_level", self.log_level, LOG_LEVELS)
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> Settings:

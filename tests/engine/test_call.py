@@ -9,6 +9,7 @@ import pytest
 
 from stanchion.call import Call, Options
 from stanchion.errors import InvalidArguments
+from stanchion.tracing import traceparent
 
 NOW = 1_000_000.0
 
@@ -40,6 +41,10 @@ NOW = 1_000_000.0
         ({"retries": -1}, "retries must be True, False or 0 to 10000"),
         ({"retries": 1.5}, "retries must be"),
         ({"on_refused": "ignore"}, "on_refused must be"),
+        ({"expires_in": 0}, "expires_in must be seconds, above 0"),
+        ({"traceparent": ""}, "traceparent must be printable ASCII text of at most 512 characters"),
+        ({"traceparent": "two\nlines"}, "traceparent must be"),
+        ({"traceparent": "x" * 513}, "traceparent must be"),
     ],
 )
 def test_an_unfit_option_is_named(fields: dict[str, Any], message: str) -> None:
@@ -88,3 +93,13 @@ def test_the_callers_queue_beats_the_declared_one() -> None:
 def test_the_message_of_a_bad_argument_names_the_job() -> None:
     with pytest.raises(InvalidArguments, match=r"job mail\.welcome: args\[0\]: bytes cannot"):
         Call.of("mail.welcome", [b""])
+
+
+def test_a_call_belongs_to_the_trace_it_names_else_to_that_of_its_context() -> None:
+    token = traceparent.set("00-outer")
+    try:
+        assert Call.of("a", []).traceparent == "00-outer"
+        assert Call.of("a", [], options=Options.of(traceparent="00-own")).traceparent == "00-own"
+    finally:
+        traceparent.reset(token)
+    assert Call.of("a", []).traceparent is None

@@ -7,19 +7,18 @@ What we write in their place has the same fields, of the same types, under the d
 from __future__ import annotations
 
 import json
-from random import Random
 
 import pytest
 
 from stanchion.call import Call, Options
-from stanchion.dialect import Dialect
+from stanchion.dialect import SIDEKIQ_7, Dialect
 from stanchion.gate.push import Intent
 from stanchion.job import Job
-from stanchion.worker.outcome import Failure, after_failure
+from stanchion.worker.outcome import Attempt, Outcome, outcome_of
 from stanchion.worker.scheduler import promotion
 
 NOW = 1_796_080_000.5
-BOOM = Failure("ValueError", "boom")
+BOOM = ValueError("boom")
 READY = {
     "7.3.9": (
         b'{"retry":3,"queue":"default","args":[1],"class":"EchoJob","jid":"ffd5e7b8bdac80100bdda85c",'
@@ -49,6 +48,11 @@ def failed(version: str) -> Job:
     return Job.parse(json.dumps({**json.loads(READY[version]), **FAILED_FIELDS[version], **FOREIGN}).encode())
 
 
+def fail(job: Job, retries: bool | int, dialect: Dialect = SIDEKIQ_7) -> Outcome:
+    """An attempt of it that fails here."""
+    return outcome_of(Attempt(job, "default", retries, lambda count: 15.0, NOW, dialect), BOOM)
+
+
 @versions
 def test_the_first_failure_is_read_in_its_own_unit(version: str) -> None:
     assert failed(version).failed_at_seconds == FAILED_AT_SECONDS[version]
@@ -57,7 +61,7 @@ def test_the_first_failure_is_read_in_its_own_unit(version: str) -> None:
 @versions
 def test_a_second_failure_here_goes_on_counting_and_leaves_the_rest(version: str) -> None:
     before = failed(version)
-    outcome = after_failure(before, "default", BOOM, retries=3, now=NOW, rng=Random(1))
+    outcome = fail(before, 3)
     after = json.loads(outcome.payload)
     assert (after.pop("retry_count"), after.pop("retried_at")) == (1, NOW)
     assert (after.pop("error_class"), after.pop("error_message")) == ("ValueError", "boom")
@@ -82,7 +86,7 @@ def test_a_scheduled_job_that_falls_due_is_itself_with_a_time() -> None:
 def test_a_first_failure_here_has_the_fields_and_types_of_rubys(version: str) -> None:
     dialect = Dialect.of(version[0])
     job = Job.parse(READY[version])
-    outcome = after_failure(job, "default", BOOM, retries=3, now=NOW, rng=Random(1), dialect=dialect)
+    outcome = fail(job, 3, dialect)
     after = json.loads(outcome.payload)
     wanted = {**FAILED_FIELDS[version], "error_class": "ValueError", "failed_at": dialect.timestamp(NOW)}
     assert after == {**json.loads(READY[version]), **wanted}
@@ -121,7 +125,7 @@ def test_an_active_job_has_its_own_name_and_travels_untouched() -> None:
     job = Job.parse(ACTIVE_JOB)
     assert (job.name, job.class_name) == ("MailJob", "Sidekiq::ActiveJob::Wrapper")
     assert job.dump() == ACTIVE_JOB
-    failed = after_failure(job, "default", BOOM, retries=True, now=NOW, rng=Random(1))
+    failed = fail(job, True)
     again = json.loads(promotion(failed.payload, NOW).payload)
     assert {name: again[name] for name in ("class", "wrapped", "args", "jid")} == {
         name: job.fields[name] for name in ("class", "wrapped", "args", "jid")
@@ -132,4 +136,4 @@ def test_an_active_job_has_its_own_name_and_travels_untouched() -> None:
 @pytest.mark.parametrize(("seconds", "kind"), [(10**6, "retry"), (60, "dead")])
 def test_retry_for_counts_from_either_clock(version: str, seconds: int, kind: str) -> None:
     job = failed(version).replace(retry_for=seconds)
-    assert after_failure(job, "default", BOOM, retries=True, now=NOW, rng=Random(1)).kind == kind
+    assert fail(job, True).kind == kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from stanchion.errors import InvalidSettings
-from stanchion.settings import Settings
+from stanchion.settings import LOG_FORMATS, LOG_LEVELS, Settings
 from stanchion.worker import supervisor
 from stanchion.worker.options import QUEUE_ORDERS, QueueWeight, WorkerOptions
 
@@ -46,6 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="auto|6|7|8",
         help="Sidekiq version to write for (default: STANCHION_WIRE or auto)",
     )
+    parser.add_argument(
+        "--log-format", choices=LOG_FORMATS, metavar="|".join(LOG_FORMATS),
+        help="how lines are written (default: STANCHION_LOG_FORMAT or text)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--log-level", choices=LOG_LEVELS, metavar="|".join(LOG_LEVELS),
+        help="info: a line for each job that ended (default: STANCHION_LOG_LEVEL or info)",
+    )  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:
@@ -53,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
     if args.queue_order not in QUEUE_ORDERS:
         orders = ", ".join(order.title() for order in QUEUE_ORDERS)
         raise InvalidSettings(f"--queue-order must be one of {orders}, not {args.queue_order!r}")
-    Settings.from_environ()
+    settings = Settings.from_environ()
     options = WorkerOptions(
         app=args.app,
         queues=tuple(QueueWeight.parse(queue) for queue in args.queues),
@@ -65,5 +73,7 @@ def run(args: argparse.Namespace) -> int:
         redis_url=args.redis_url,
         tag=args.tag,
         wire=args.wire,
+        log_format=args.log_format or settings.log_format,
+        log_level=args.log_level or settings.log_level,
     )
     return supervisor.run(options)

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from stanchion import current
 from stanchion.current import CurrentJob
 from stanchion.job import DEFAULT_QUEUE, Job, new_jid
+from stanchion.outcomes import Interrupted
 
 
 @contextmanager
@@ -24,5 +25,5 @@ def running(
     job = Job({"class": name, "jid": jid or new_jid(), "queue": queue, "args": []}).replace(
         tenant=tenant, retry_count=None if attempt == 1 else attempt - 2
     )
-    with current.running(job, lambda: stopping) as running_job:
+    with current.running(job, lambda: Interrupted() if stopping else None) as running_job:
         yield running_job

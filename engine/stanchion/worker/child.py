@@ -61,7 +61,7 @@ class Child:
             self._waiting, self._client, incarnation, options.queue_names, self._trips.look, rng
         )
         threads = ThreadPoolExecutor(options.concurrency, thread_name_prefix="job")
-        self._executor = Executor(app.registry, self._config, threads, lambda: self._is_stopping, rng)
+        self._executor = Executor(app, self._config, threads, lambda: self._is_stopping, self._tally, rng)
         self._executor.dialect = Dialect.of(app.settings.wire)
         self._is_stopping = False
         self._jobs: dict[asyncio.Task[None], tuple[Leased, float]] = {}
@@ -164,7 +164,7 @@ async def main(end: socket.socket) -> int:
     orders = link.messages()
     start = await anext(orders)
     options = WorkerOptions.load(start["options"])
-    log_format.set_up(f"child {start['index']}")
+    log_format.set_up(f"child {start['index']}", options.log_format, options.log_level)
     try:
         # What the flags say holds for the calls that jobs make, too.
         app = load_app(options.app, redis_url=options.redis_url)

@@ -1,20 +1,84 @@
-"""How a worker logs: one line an event on stderr, with the process it came from."""
+"""How a worker logs: one event a line on stderr, as text or JSON, with the process and the job it came from.
+
+Set up once in each process. Every line that is logged inside a job carries the job, whoever logs it.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 import time
+from collections.abc import Iterator
+from typing import Any
+
+from stanchion.current import job_running_here
+
+TEXT, JSON = "text", "json"
 
 
-def set_up(who: str) -> None:
-    """Log to stderr unless the application has set up logging of its own."""
+def set_up(who: str, form: str = TEXT, level: str = "info") -> None:
+    """Log to stderr unless the application has set up logging of its own. `who` is this process's part."""
     if logging.getLogger().handlers:
         return
     handler = logging.StreamHandler(sys.stderr)
-    formatter = logging.Formatter(
-        f"%(asctime)s.%(msecs)03dZ %(process)d {who} %(levelname)s %(name)s: %(message)s", "%Y-%m-%dT%H:%M:%S"
-    )
-    formatter.converter = time.gmtime
-    handler.setFormatter(formatter)
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    handler.setFormatter(JsonLines(who) if form == JSON else TextLines(who))
+    logging.basicConfig(level=level.upper(), handlers=[handler])
+
+
+def job_fields(record: logging.LogRecord) -> Iterator[tuple[str, Any]]:
+    """What is known of the job a record comes from; nothing outside of jobs."""
+    job = job_running_here()
+    if job is not None:
+        yield from (("jid", job.jid), ("job", job.name), ("queue", job.queue))
+        if job.tenant is not None:
+            yield "tenant", job.tenant
+    for name in ("elapsed_ms", "outcome"):
+        if hasattr(record, name):
+            yield name, getattr(record, name)
+
+
+class TextLines(logging.Formatter):
+    """For people: time, process, level, logger, message, then `name=value` of the job; a stack follows."""
+
+    converter = staticmethod(time.gmtime)
+
+    def __init__(self, who: str) -> None:
+        line = f"%(asctime)s.%(msecs)03dZ %(process)d {who} %(levelname)s %(name)s: %(message)s"
+        super().__init__(line, "%Y-%m-%dT%H:%M:%S")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        """The line itself."""
+        fields = "".join(f" {name}={value}" for name, value in job_fields(record))
+        return super().formatMessage(record) + fields
+
+
+class JsonLines(logging.Formatter):
+    """For machines: one object a line; an error's text and stack are fields."""
+
+    converter = staticmethod(time.gmtime)
+
+    def __init__(self, who: str) -> None:
+        super().__init__(datefmt="%Y-%m-%dT%H:%M:%S")
+        self._who = who
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        line: dict[str, Any] = {
+            "time": f"{self.formatTime(record, self.datefmt)}.{int(record.msecs):03d}Z",
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "process": record.process,
+            "part": self._who,
+            "message": record.getMessage(),
+            **dict(job_fields(record)),
+        }
+        if record.exc_info:
+            line["error"] = "".join(_last_line(record))
+            line["stack"] = self.formatException(record.exc_info)
+        return json.dumps(line, ensure_ascii=False, default=str)
+
+
+def _last_line(record: logging.LogRecord) -> str:
+    error = record.exc_info[1] if record.exc_info else None
+    return f"{type(error).__name__}: {error}"

@@ -71,6 +71,10 @@ class WorkerOptions:
     """Shown on Sidekiq's web page."""
     wire: str | None = None
     """Which Sidekiq version's records are written (`auto`, `6`, `7`, `8`). Absent: the app's setting."""
+    log_format: str = "text"
+    """`text` or `json`."""
+    log_level: str = "info"
+    """`debug`, `info`, `warning` or `error`."""
 
     def __post_init__(self) -> None:
         if not self.queues:

@@ -1,31 +1,29 @@
-"""What becomes of a job after one attempt. Pure: payload, error, time and chance go in, an outcome comes out.
+"""What becomes of a job after one attempt. Pure: payload, error, time and delay go in, an outcome comes out.
 
-The formulas and error fields are Sidekiq 7's, so that Ruby's web page and workers read our retries.
+The rules are Sidekiq's, so that Ruby's web page and workers read our retries.
 """
 
 from __future__ import annotations
 
-import base64
-import json
-import traceback
-import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from random import Random
 from typing import Any
 
 from stanchion.dialect import SIDEKIQ_7, Dialect
 from stanchion.job import Job
+from stanchion.outcomes import Discard, JobOutcome, Kill, Snooze
 from stanchion.store.trip import Kind
+from stanchion.worker.failure import Failure
 
 DEFAULT_RETRIES = 25
-BASE_DELAY_SECONDS = 15
-MAX_ERROR_CHARACTERS = 10_000
+
+Delay = Callable[[int], float | JobOutcome]
+"""Takes the failures before this one; seconds until the next attempt, or what to do instead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """`payload` and `at_seconds` (epoch) are the entry of `retry` or `dead`."""
+    """`payload` and `at_seconds` (epoch) are the new entry of `retry`, `dead` or `schedule`."""
 
     kind: Kind
     payload: bytes = b""
@@ -34,60 +32,75 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """What an exception leaves in the payload."""
+class Attempt:
+    """One run of a job and the rules it was made under."""
 
-    error_class: str
-    message: str
-    backtrace: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, error: BaseException) -> Failure:
-        """Class as `module.Class` (builtins bare), the message, the innermost frame first as in Ruby."""
-        kind = type(error)
-        name = (
-            kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
-        )
-        frames = reversed(traceback.extract_tb(error.__traceback__))
-        lines = tuple(f"{frame.filename}:{frame.lineno}:in '{frame.name}'" for frame in frames)
-        return cls(name, _words(error)[:MAX_ERROR_CHARACTERS], lines)
-
-
-def _words(error: BaseException) -> str:
-    """An application's exception may fail to say what it is; the attempt has failed all the same."""
-    try:
-        return str(error)
-    except Exception as trouble:
-        return f"(no message: its __str__ raised {type(trouble).__name__})"
+    job: Job
+    queue: str
+    """Where the job was taken from; what its payload says may be another one."""
+    retries: bool | int
+    """The effective limit."""
+    delay: Delay
+    now: float
+    """When it ended, epoch seconds."""
+    dialect: Dialect = SIDEKIQ_7
 
 
 DONE = Outcome(Kind.DONE)
+EXPIRED = Outcome(Kind.EXPIRED)
 
 
-def after_failure(
-    job: Job,
-    queue: str,
-    failure: Failure,
-    *,
-    retries: bool | int,
-    now: float,
-    rng: Random,
-    dialect: Dialect = SIDEKIQ_7,
-) -> Outcome:
-    """Retry later, bury, or drop. `queue` is the one the job was taken from; `retries` the effective limit.
+def outcome_of(attempt: Attempt, error: BaseException | None) -> Outcome:
+    """Where the job goes. None and exceptions mean what they say; the rest was raised on purpose."""
+    match error:
+        case None:
+            return DONE
+        case Discard():
+            return Outcome(Kind.DISCARD)
+        case Snooze():
+            return _snoozed(attempt, error.in_seconds)
+        case Kill():
+            return _buried(attempt, _failed(attempt, error))
+    return _retried(attempt, error)
+
+
+def _retried(attempt: Attempt, error: BaseException) -> Outcome:
+    """Retry later, bury, or drop.
 
     False: dropped, as Sidekiq does. A number: that many retries, then `dead`, unless the payload says
-    `dead: false`. `retry_for` (seconds since the first failure) ends retries as well.
+    `dead: false`.
     """
-    if retries is False:
+    if attempt.retries is False:
         return Outcome(Kind.DISCARD, failed=True)
-    failed = job.replace(**_failure_fields(job, queue, failure, dialect.timestamp(now)))
+    failed = _failed(attempt, error)
     count = failed.retry_count or 0
-    if count >= limit_of(retries) or _is_past_retry_for(failed, now):
-        if job.fields.get("dead") is False:
+    if _is_exhausted(failed, attempt.retries, attempt.now):
+        if failed.fields.get("dead") is False:
             return Outcome(Kind.DISCARD, failed=True)
-        return Outcome(Kind.DEAD, failed.dump(), now, failed=True)
-    return Outcome(Kind.RETRY, failed.dump(), now + delay_seconds(count, rng), failed=True)
+        return _buried(attempt, failed)
+    delay = attempt.delay(count)
+    if isinstance(delay, JobOutcome):
+        return outcome_of(attempt, delay)
+    return Outcome(Kind.RETRY, failed.dump(), attempt.now + delay, failed=True)
+
+
+def _snoozed(attempt: Attempt, seconds: float) -> Outcome:
+    """Back into the schedule, as a job that has not run: no failure is counted."""
+    job = attempt.job.replace(
+        queue=attempt.queue, enqueued_at=None, snooze_count=attempt.job.snooze_count + 1
+    )
+    return Outcome(Kind.SNOOZE, job.dump(), attempt.now + seconds)
+
+
+def _failed(attempt: Attempt, error: BaseException) -> Job:
+    retry_queue = attempt.job.fields.get("retry_queue")
+    queue = retry_queue if isinstance(retry_queue, str) and retry_queue else attempt.queue
+    fields = Failure.of(error).fields(attempt.job, attempt.dialect.timestamp(attempt.now))
+    return attempt.job.replace(queue=queue, **fields)
+
+
+def _buried(attempt: Attempt, failed: Job) -> Outcome:
+    return Outcome(Kind.DEAD, failed.dump(), attempt.now, failed=True)
 
 
 def malformed(payload: bytes, now: float) -> Outcome:
@@ -95,9 +108,14 @@ def malformed(payload: bytes, now: float) -> Outcome:
     return Outcome(Kind.DEAD, payload, now, failed=True)
 
 
-def delay_seconds(count: int, rng: Random) -> float:
-    """Sidekiq's back-off: count⁴ + 15 s, and a jitter of up to 10 · (count + 1) s."""
-    return count**4 + BASE_DELAY_SECONDS + rng.random() * 10 * (count + 1)
+def is_expired(job: Job, now: float) -> bool:
+    """Whether it is too late to begin."""
+    return job.expires_at_seconds is not None and job.expires_at_seconds <= now
+
+
+def with_declared(job: Job, wire_fields: Mapping[str, Any]) -> Job:
+    """The job with what its code declares and its payload does not say: a producer may lack the code."""
+    return Job({**wire_fields, **job.fields}) if wire_fields else job
 
 
 def limit_of(retries: bool | int) -> int:
@@ -115,35 +133,14 @@ def effective_retries(stated: bool | int, code: bool | int | None, policy: int |
     return policy if is_from_code else stated
 
 
-def _failure_fields(job: Job, queue: str, failure: Failure, now: float | int) -> Mapping[str, Any]:
-    retry_queue = job.fields.get("retry_queue")
-    fields: dict[str, Any] = {
-        "queue": retry_queue if isinstance(retry_queue, str) and retry_queue else queue,
-        "error_message": failure.message,
-        "error_class": failure.error_class,
-    }
-    if job.retry_count is None:
-        fields |= {"failed_at": now, "retry_count": 0}
-    else:
-        fields |= {"retried_at": now, "retry_count": job.retry_count + 1}
-    wanted = job.fields.get("backtrace")
-    if wanted:
-        lines = failure.backtrace if wanted is True else failure.backtrace[: _lines(wanted)]
-        fields["error_backtrace"] = compress(lines)
-    return fields
-
-
-def compress(lines: tuple[str, ...]) -> str:
-    """A backtrace as Sidekiq 7 stores it: base64 of deflated JSON."""
-    return base64.b64encode(zlib.compress(json.dumps(lines).encode())).decode()
-
-
-def _lines(wanted: Any) -> int:
-    return wanted if isinstance(wanted, int) and wanted > 0 else 0
-
-
-def _is_past_retry_for(failed: Job, now: float) -> bool:
+def _is_exhausted(failed: Job, retries: bool | int, now: float) -> bool:
+    """By time since the first failure where `retry_for` says so; it takes the place of the default count
+    (Sidekiq 8.1), while a count that somebody stated holds beside it.
+    """
+    is_counted = True
     window, since = failed.fields.get("retry_for"), failed.failed_at_seconds
-    if isinstance(window, bool) or not isinstance(window, (int, float)) or since is None:
-        return False
-    return since + window < now
+    if isinstance(window, (int, float)) and not isinstance(window, bool) and since is not None:
+        if since + window < now:
+            return True
+        is_counted = retries is not True
+    return is_counted and (failed.retry_count or 0) >= limit_of(retries)

@@ -51,6 +51,16 @@ def test_a_call_for_later_has_no_enqueued_at() -> None:
     assert "enqueued_at" not in json.loads(item.payload)
 
 
+@pytest.mark.parametrize(("delay", "due_at"), [(None, NOW), (30, NOW + 30)])
+def test_what_is_declared_the_expiry_and_the_trace_travel(delay: float | None, due_at: float) -> None:
+    """A scheduled job's time to begin counts from when it is due."""
+    options = Options.of(delay=delay, expires_in=60, traceparent="00-1")
+    call = Call.of("a", [], wire_fields={"dead": False}, options=options)
+    [item] = plan([Intent.of(call, NOW)], View())
+    payload = json.loads(item.payload)
+    assert (payload["dead"], payload["expires_at"], payload["traceparent"]) == (False, due_at + 60, "00-1")
+
+
 def test_a_callers_jid_is_remembered_and_another_is_made_up() -> None:
     stated = Intent.of(Call.of("a", [], options=Options.of(jid="order-7")), NOW)
     assert stated.job.jid == "order-7"

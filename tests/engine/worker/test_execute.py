@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
@@ -14,8 +15,10 @@ import pytest
 import stanchion
 from stanchion.app import App
 from stanchion.gate.config import ConfigCache, ConfigView
+from stanchion.metrics import Tally
 from stanchion.policy.owner import Owner
 from stanchion.policy.queue_policy import DeadLimits, QueueConfig
+from stanchion.store.recovery import counted_under
 from stanchion.store.trip import Ended, Kind, Leased
 from stanchion.worker.execute import UNKNOWN, Executor
 
@@ -86,9 +89,14 @@ def config() -> ConfigCache:
 
 
 @pytest.fixture
-def executor(stopping: Switch, config: ConfigCache) -> Iterator[Executor]:
+def tally() -> Tally:
+    return Tally()
+
+
+@pytest.fixture
+def executor(stopping: Switch, config: ConfigCache, tally: Tally) -> Iterator[Executor]:
     with ThreadPoolExecutor(1) as threads:
-        yield Executor(app.registry, config, threads, stopping, Random(1))
+        yield Executor(app, config, threads, stopping, tally, Random(1))
 
 
 def leased(name: str, args: list[Any], **fields: Any) -> Leased:
@@ -162,3 +170,86 @@ async def test_the_policys_retries_and_dead_limits_bind(executor: Executor, conf
     ended = await executor.run(leased("raises", ["value"], retry=2))
     assert ended.kind is Kind.DEAD
     assert (ended.dead_jobs, round(ended.score - ended.dead_oldest)) == (100, 600)
+
+
+@app.job()
+def ends_as_told(what: str) -> None:
+    raise {
+        "retry": stanchion.Retry(60),
+        "snooze": stanchion.Snooze(60),
+        "discard": stanchion.Discard(),
+        "kill": stanchion.Kill("no hope"),
+    }[what]
+
+
+@app.job()
+def gives_way() -> None:
+    stanchion.current_job().check_stopping()
+    seen.append("ran on")
+
+
+@app.job(
+    backoff=lambda count, error: stanchion.Discard(f"{error} at failure {count}"), dead=False, backtrace=1
+)
+def backs_off() -> None:
+    raise ValueError("boom")
+
+
+@pytest.mark.parametrize(
+    ("what", "kind", "failed", "in_seconds"),
+    [
+        ("retry", Kind.RETRY, True, 60),
+        ("snooze", Kind.SNOOZE, False, 60),
+        ("discard", Kind.DISCARD, False, None),
+        ("kill", Kind.DEAD, True, 0),
+    ],
+)
+async def test_a_job_may_say_how_it_ended(
+    what: str, kind: Kind, failed: bool, in_seconds: float | None, executor: Executor
+) -> None:
+    began = time.time()
+    ended = await executor.run(leased("ends_as_told", [what]))
+    assert (ended.kind, ended.failed) == (kind, failed)
+    if in_seconds is not None:
+        assert in_seconds <= ended.score - began < in_seconds + 5
+
+
+async def test_a_job_that_gives_way_to_a_drain_has_no_outcome(executor: Executor, stopping: Switch) -> None:
+    """Its lease stays, and returns to the head of the queue when the process ends."""
+    stopping.is_stopping = True
+    with pytest.raises(asyncio.CancelledError):
+        await executor.run(leased("gives_way", []))
+    stopping.is_stopping = False
+    assert (await executor.run(leased("gives_way", []))).kind is Kind.DONE
+    assert seen == ["ran on"]
+
+
+async def test_an_expired_job_is_not_run_and_counted(executor: Executor, caplog: Any) -> None:
+    ended = await executor.run(leased("gives_way", [], expires_at=time.time() - 1))
+    assert (ended.kind, ended.failed, ended.milliseconds, ended.job_name) == (
+        Kind.EXPIRED,
+        False,
+        0,
+        "gives_way",
+    )
+    assert seen == []
+    assert "past its expiry" in caplog.text
+
+
+async def test_the_jobs_back_off_is_asked(executor: Executor) -> None:
+    assert (await executor.run(leased("backs_off", []))).kind is Kind.DISCARD
+
+
+async def test_what_code_declares_holds_for_a_payload_that_does_not_say(executor: Executor) -> None:
+    ended = await executor.run(leased("backs_off", [], retry=0))
+    assert (ended.kind, ended.failed) == (Kind.DISCARD, True)
+    ended = await executor.run(leased("backs_off", [], retry=0, dead=True))
+    assert ended.kind is Kind.DEAD
+    assert "error_backtrace" in json.loads(ended.payload)
+
+
+async def test_bytes_that_are_no_job_end_under_the_id_their_recoveries_were_counted_by(
+    executor: Executor,
+) -> None:
+    ended = await executor.run(Leased("3.1", "mail", b"{no json"))
+    assert ended.jid == counted_under(b"{no json")

@@ -53,7 +53,7 @@ def test_names_the_innermost_frame_first() -> None:
 def test_an_outcome_raised_from_an_error_shows_the_error(reason: str, message: str) -> None:
     try:
         try:
-            {}["acme"]
+            raise KeyError("acme")
         except KeyError as error:
             raise Kill(reason) from error
     except Kill as outcome:

@@ -1,0 +1,63 @@
+"""The one line a worker logs when a job ended: what became of it, and how long it took.
+
+Called inside the job, so that the line carries its id, name, queue and tenant as every line of the job does.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from stanchion.outcomes import JobOutcome
+from stanchion.store.trip import Kind
+from stanchion.worker.failure import Failure
+from stanchion.worker.outcome import Outcome
+
+log = logging.getLogger("stanchion.worker")
+
+LEVELS = {
+    Kind.DONE: logging.INFO,
+    Kind.SNOOZE: logging.INFO,
+    Kind.DISCARD: logging.INFO,
+    Kind.EXPIRED: logging.WARNING,
+    Kind.RETRY: logging.WARNING,
+    Kind.DEAD: logging.ERROR,
+}
+
+
+def ended(outcome: Outcome, error: BaseException | None, *, milliseconds: int, now: float) -> None:
+    """Log the end of an attempt; `now` in epoch seconds."""
+    level = logging.ERROR if outcome.failed and outcome.kind is Kind.DISCARD else LEVELS[outcome.kind]
+    if not log.isEnabledFor(level):
+        return
+    words = in_words(outcome, now)
+    if error is not None:
+        words = f"{words}: {Failure.of(error)}"
+    log.log(
+        level,
+        "%s",
+        words,
+        exc_info=_shown(error),
+        extra={"elapsed_ms": milliseconds, "outcome": str(outcome.kind)},
+    )
+
+
+def in_words(outcome: Outcome, now: float) -> str:
+    """What became of the job, for people."""
+    match outcome.kind:
+        case Kind.DONE:
+            return "done"
+        case Kind.SNOOZE:
+            return f"comes back in {outcome.at_seconds - now:.1f} s"
+        case Kind.EXPIRED:
+            return "not run: it is past its expiry"
+        case Kind.RETRY:
+            return f"failed, next attempt in {outcome.at_seconds - now:.1f} s"
+        case Kind.DEAD:
+            return "failed, now in the dead set"
+        case Kind.DISCARD:
+            return "failed and dropped" if outcome.failed else "discarded"
+
+
+def _shown(error: BaseException | None) -> BaseException | None:
+    """The error whose stack helps: none for an outcome that was raised on purpose."""
+    return error.__cause__ if isinstance(error, JobOutcome) else error
