@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stanchion.app import App
+from stanchion.call import check_name, check_queue
 from stanchion.definition import JobDefinition
 from stanchion.errors import UnknownJob
 from stanchion.gate.config import ConfigView
@@ -55,8 +56,12 @@ def explain(
 ) -> Explanation:
     """The settings of `job` under `view`. `queue` is the call's; `paused_queues` those paused at run time.
 
-    Raises UnknownJob if the App has no job of that name.
+    Raises UnknownJob if the App has no job of that name, InvalidArguments for a name that
+    no job or queue can have.
     """
+    check_name(job)
+    if queue is not None:
+        check_queue(queue)
     definition = _definition(job, app) if app is not None else None
     code_queue = None if definition is None or definition.queue == DEFAULT_QUEUE else definition.queue
     where = effective(call=queue, code=code_queue, built_in=DEFAULT_QUEUE)

@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -19,12 +20,14 @@ from typing import IO
 
 import redis
 
-from stanchion.dev.leash import REDIS_STAGE, Leash
+from stanchion.dev.leash import GRACE_SECONDS, REDIS_STAGE, Leash
 from stanchion.errors import InvalidSettings, StanchionError
 
 HOST = "127.0.0.1"
 START_TIMEOUT_SECONDS = 20.0
 STOP_TIMEOUT_SECONDS = 10.0
+DEPARTURE_SECONDS = 0.5
+"""An owner that was just killed still counts as alive until its parent has heard of it."""
 POLL_SECONDS = 0.02
 PORT_ATTEMPTS = 5
 LOG_LINES_SHOWN = 3
@@ -57,12 +60,19 @@ class RedisServer:
     """
 
     def __init__(
-        self, folder: Path, port: int = 0, leash: Leash | None = None, *, binary: Path | None = None
+        self,
+        folder: Path,
+        port: int = 0,
+        leash: Leash | None = None,
+        *,
+        binary: Path | None = None,
+        tell: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.folder = folder
         self._binary = binary
         self.port = port
         self._given_leash = leash
+        self._tell = tell
         self._leash: Leash | None = None
         self._wanted_port = port
         self._process: subprocess.Popen[bytes] | None = None
@@ -102,7 +112,7 @@ class RedisServer:
         """
         binary = self._binary or find()
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = _lock_folder(self.folder)
+        self._lock = _lock_folder(self.folder, self._tell)
         self._leash = self._given_leash or Leash()
         try:
             for attempts_left in reversed(range(PORT_ATTEMPTS)):
@@ -121,7 +131,10 @@ class RedisServer:
     def check(self) -> None:
         """Raises StanchionError, with the end of its log, if the server has ended by itself."""
         if self._process is not None and self._process.poll() is not None:
-            raise StanchionError(f"Redis ended unexpectedly: {_log_end(self.log_path)}")
+            raise StanchionError(
+                f"Redis ended unexpectedly; its data is kept in {self.folder}, so start again. "
+                f"Its log ends: {_log_end(self.log_path)}"
+            )
 
     def stop(self) -> None:
         """End the server (it flushes its data first) and release the folder. Harmless when not running."""
@@ -181,10 +194,11 @@ class RedisServer:
         return False
 
 
-def _lock_folder(folder: Path) -> IO[str]:
+def _lock_folder(folder: Path, tell: Callable[[str], None]) -> IO[str]:
     """The open, locked file `owner`, which holds our pid. Raises InvalidSettings naming the other pid."""
     file = (folder / "owner").open("a+", encoding="ascii")
-    deadline = time.monotonic() + STOP_TIMEOUT_SECONDS
+    began = time.monotonic()
+    told = False
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -192,13 +206,18 @@ def _lock_folder(folder: Path) -> IO[str]:
         except BlockingIOError:
             file.seek(0)
             owner = file.read().strip()
-            # A killed owner leaves its Redis saving for a moment; a living one keeps the folder.
-            if (owner.isdigit() and _is_alive(int(owner))) or time.monotonic() > deadline:
+            # A living owner keeps the folder; a killed one only until its workers and its Redis have ended.
+            alive = owner.isdigit() and _is_alive(int(owner))
+            patience = DEPARTURE_SECONDS if alive else GRACE_SECONDS + STOP_TIMEOUT_SECONDS
+            if time.monotonic() - began > patience:
                 file.close()
+                who = f"another instance (pid {owner})" if alive else "what a killed instance left running"
                 raise InvalidSettings(
-                    f"{folder} is in use by another instance (pid {owner or 'unknown'}): "
-                    "stop that one, or name another folder"
+                    f"{folder} is in use by {who}: end that first, or start in another folder"
                 ) from None
+            if not alive and not told:
+                tell("the last run was killed; waiting until its workers and its Redis have ended")
+                told = True
             time.sleep(POLL_SECONDS)
     file.truncate(0)
     file.write(str(os.getpid()))

@@ -90,6 +90,9 @@ class Runner:
         ]
         try:
             await self._work()
+        except StanchionError as error:
+            self._screen.tell("redis", f"{error}; the workers drain first", alarming=True)
+            raise
         finally:
             for task in background:
                 task.cancel()

@@ -53,6 +53,7 @@ class LiveScreen:
     def __init__(self, console: Console | None = None) -> None:
         self._live = Live(console=console, auto_refresh=False, transient=False)
         self._happenings: deque[Happening] = deque(maxlen=SHOWN_HAPPENINGS)
+        self._status: RunStatus | None = None
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -61,6 +62,8 @@ class LiveScreen:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._status is not None:
+            self.show(self._status)  # what was told since the last tick: how the run ended
         self._live.stop()
 
     def tell(self, source: str, text: str, *, alarming: bool = False) -> None:
@@ -76,6 +79,7 @@ class LiveScreen:
         self._live.console.print(Text.assemble((f"{worker} | ", MUTED), line))
 
     def show(self, status: RunStatus) -> None:
+        self._status = status
         self._live.update(run_view(status, tuple(self._happenings)), refresh=True)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -43,8 +44,10 @@ def run(options: RunOptions, *, live: bool) -> int:
     leash = Leash()
     try:
         with _redis(options.redis_url, leash) as (url, check_redis), screen_for(live=live) as screen:
-            options = replace(options, redis_url=url)
-            screen.tell("redis", f"export STANCHION_REDIS_URL={connection.redact(url)}")
+            given_url, options = options.redis_url, replace(options, redis_url=url)
+            # A given URL may hold a password, and whoever gave it has it already.
+            given = f"uses {connection.redact(url)}"
+            screen.tell("redis", given if given_url else f"export STANCHION_REDIS_URL={url}")
             with connection.readable_errors(url):
                 return asyncio.run(_run(options, declared, leash, screen, check_redis))
     finally:
@@ -89,9 +92,13 @@ def _redis(given_url: str, leash: Leash) -> Iterator[tuple[str, Callable[[], Non
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / ".gitignore").write_text("*\n")
     with RedisServer(
-        (FOLDER / "redis").resolve(), USUAL_PORT if _is_free(USUAL_PORT) else 0, leash
+        (FOLDER / "redis").resolve(), USUAL_PORT if _is_free(USUAL_PORT) else 0, leash, tell=_tell_wait
     ) as server:
         yield server.url, server.check
+
+
+def _tell_wait(text: str) -> None:
+    print(f"stanchion: {text}", file=sys.stderr, flush=True)
 
 
 def _is_free(port: int) -> bool:

@@ -6,7 +6,7 @@ import pytest
 
 from stanchion import App
 from stanchion.admin.explain import Explanation, explain
-from stanchion.errors import UnknownJob
+from stanchion.errors import InvalidArguments, UnknownJob
 from stanchion.gate.config import ConfigView, view_of
 from stanchion.policy.lock_policy import LockKey, LockPolicy
 from stanchion.policy.match import Match
@@ -107,6 +107,13 @@ def test_the_largest_dead_set_of_all_queues_binds(app: App) -> None:
 def test_a_job_is_explained_without_its_code() -> None:
     found = settings(explain("Ruby::Worker", view_of([QUEUE]), queue="mail"))
     assert found["retries"] == (3, "QueuePolicy shop/mail")
+
+
+def test_a_name_that_nothing_can_have_is_refused() -> None:
+    with pytest.raises(InvalidArguments, match="named ''"):
+        explain("", ConfigView())
+    with pytest.raises(InvalidArguments, match="queue 'a b'"):
+        explain("mail.send", ConfigView(), queue="a b")
 
 
 def test_an_unknown_job_is_an_error_that_helps(app: App) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -56,6 +57,24 @@ def test_a_restart_waits_until_the_data_is_loaded(tmp_path: Path) -> None:
 def test_a_second_instance_on_one_folder_is_refused_with_the_pid_of_the_first(tmp_path: Path) -> None:
     with RedisServer(tmp_path), pytest.raises(InvalidSettings, match=str(os.getpid())):
         RedisServer(tmp_path).start()
+
+
+@pytest.mark.redis
+def test_what_a_killed_instance_left_is_waited_for_and_told(tmp_path: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as killed:
+        pass
+    left_over = (tmp_path / "owner").open("w")
+    fcntl.flock(left_over, fcntl.LOCK_EX)
+    left_over.write(str(killed.pid))
+    left_over.flush()
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        left_over.close()  # its Redis has ended
+
+    with RedisServer(tmp_path, tell=tell):
+        assert told == ["the last run was killed; waiting until its workers and its Redis have ended"]
 
 
 @pytest.mark.redis

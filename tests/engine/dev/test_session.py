@@ -171,11 +171,12 @@ def test_killed_it_leaves_no_orphan_and_its_data_is_there_the_next_time(
         client.sadd(keys.PAUSED, "mail")
     App(url).enqueue("welcome", [7], queue="mail")
     dev.process.kill()
-    until(lambda: not any(map(is_running, pids)), timeout_seconds=40)
+    dev.process.wait()
 
-    again = Dev(folder, "mail.yaml")
+    again = Dev(folder, "mail.yaml")  # at once: it waits for what the killed one left
     devs.append(again)
     with connection.connect(again.url()) as client:
+        assert not any(map(is_running, pids))
         client.srem(keys.PAUSED, "mail")
         until(lambda: client.sismember("welcomed", "7"), timeout_seconds=PATIENCE_SECONDS)
     again.process.send_signal(signal.SIGINT)

@@ -105,6 +105,15 @@ def test_the_live_screen_scrolls_what_workers_print_and_keeps_the_table_below() 
     assert "Ctrl-C again" in written
 
 
+def test_the_live_screen_ends_with_what_was_told_last() -> None:
+    console = Console(width=80, file=StringIO(), force_terminal=True)
+    with LiveScreen(console) as screen:
+        screen.show(RunStatus(URL, (BUSY,)))
+        screen.tell("stopped", "workers were killed", alarming=True)
+    assert isinstance(console.file, StringIO)
+    assert "workers were killed" in console.file.getvalue()
+
+
 def test_a_list_of_refusals_scrolls_above_the_table_whole() -> None:
     console = Console(width=80, height=10, file=StringIO(), force_terminal=True)
     problems = "\n".join(f"  queues.yaml:{line}: this and that is wrong there" for line in range(20))
