@@ -22,17 +22,45 @@ StopReason = Callable[[], Exception | None]
 class CurrentJob:
     """What a running job may know about itself."""
 
-    jid: str
-    attempt: int
-    """1 for the first run, one more after each failure."""
-    snoozes: int
-    """How often it has put itself off."""
-    tenant: str | None
-    queue: str
-    name: str
-    traceparent: str | None
-    """The trace it belongs to, as the payload has it."""
+    record: Job
+    """As it lies in Redis, with every field."""
     stop_reason: StopReason = field(repr=False)
+
+    @property
+    def jid(self) -> str:
+        """The job id."""
+        return self.record.jid
+
+    @property
+    def name(self) -> str:
+        """The job's name."""
+        return self.record.name
+
+    @property
+    def queue(self) -> str:
+        """The queue the payload names."""
+        return self.record.queue
+
+    @property
+    def tenant(self) -> str | None:
+        """Whom the job counts for, if the caller said so."""
+        return self.record.tenant
+
+    @property
+    def attempt(self) -> int:
+        """1 for the first run, one more after each failure."""
+        failures = self.record.retry_count
+        return 1 if failures is None else failures + 2
+
+    @property
+    def snoozes(self) -> int:
+        """How often it has put itself off."""
+        return self.record.snooze_count
+
+    @property
+    def traceparent(self) -> str | None:
+        """The trace it belongs to, as the payload has it."""
+        return self.record.traceparent
 
     @property
     def stopping(self) -> bool:
@@ -70,19 +98,9 @@ def job_running_here() -> CurrentJob | None:
 @contextmanager
 def running(job: Job, stop_reason: StopReason) -> Iterator[CurrentJob]:
     """Make `job` the current one inside the block, and its trace that of the calls made there."""
-    failures = job.retry_count
-    current = CurrentJob(
-        jid=job.jid,
-        attempt=1 if failures is None else failures + 2,
-        snoozes=job.snooze_count,
-        tenant=job.tenant,
-        queue=job.queue,
-        name=job.name,
-        traceparent=job.traceparent,
-        stop_reason=stop_reason,
-    )
+    current = CurrentJob(job, stop_reason)
     token = _running.set(current)
-    outer = traceparent.set(current.traceparent) if is_traceparent(current.traceparent) else None
+    outer = traceparent.set(job.traceparent) if is_traceparent(job.traceparent) else None
     try:
         yield current
     finally:

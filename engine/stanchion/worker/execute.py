@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -25,7 +26,7 @@ from stanchion.job_options import JobOptions
 from stanchion.middleware import ServerChain
 from stanchion.outcomes import Interrupted
 from stanchion.store.recovery import counted_under
-from stanchion.store.trip import Ended, Leased
+from stanchion.store.trip import Ended, Kind, Leased
 from stanchion.worker import job_log, retry_delay
 from stanchion.worker.invocation import Invocation
 from stanchion.worker.outcome import (
@@ -137,8 +138,7 @@ class Executor:
         return outcome_of(attempt, error)
 
     def _ended(self, leased: Leased, name: str, jid: str, outcome: Outcome, milliseconds: int) -> Ended:
-        limits = self._config.view.dead_limits()
-        return Ended(
+        ended = Ended(
             token=leased.token,
             queue=leased.queue,
             job_name=name,
@@ -148,6 +148,9 @@ class Executor:
             failed=outcome.failed,
             payload=outcome.payload,
             score=outcome.at_seconds,
-            dead_oldest=outcome.at_seconds - limits.retention_seconds,
-            dead_jobs=limits.max_jobs,
         )
+        if outcome.kind is not Kind.DEAD:
+            return ended
+        limits = self._config.view.dead_limits()
+        oldest = outcome.at_seconds - limits.retention_seconds
+        return replace(ended, dead_oldest=oldest, dead_jobs=limits.max_jobs)

@@ -45,7 +45,8 @@ class Invocation:
         await around(self.chain.on_loop, self.job, self._coroutine if is_coroutine else self._thread)()
 
     async def _coroutine(self) -> None:
-        await self.stop.limit(self.definition.function(*self.args, **self.kwargs))
+        awaitable = self.definition.function(*self.args, **self.kwargs)
+        await (awaitable if self.stop.limit_seconds is None else self.stop.limit(awaitable))
 
     async def _thread(self) -> None:
         loop = asyncio.get_running_loop()
