@@ -124,7 +124,21 @@ class Fleet:
 
     async def _start(self) -> None:
         self._started += 1
-        process = await asyncio.create_subprocess_exec(
+        name = f"{self.name}-{self._started}"
+        try:
+            process = await self._spawn()
+        except OSError as error:  # the program has gone since it was named, or the system is full
+            self._note_crash(name, f"did not start: {error}", lived_seconds=0.0)
+            return
+        self._leash.hold(process.pid, WORKER_STAGE)
+        worker = LocalWorker(name, process, time.monotonic())
+        self._workers.append(worker)
+        watcher = asyncio.create_task(self._watch(worker))
+        self._watchers.add(watcher)
+        watcher.add_done_callback(self._watchers.discard)
+
+    async def _spawn(self) -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
             *self.command.arguments,
             env={**os.environ, **self.command.variables},
             stdin=asyncio.subprocess.DEVNULL,
@@ -133,12 +147,6 @@ class Fleet:
             # Ctrl-C in the terminal is for us: we drain the workers in our own time.
             start_new_session=True,
         )
-        self._leash.hold(process.pid, WORKER_STAGE)
-        worker = LocalWorker(f"{self.name}-{self._started}", process, time.monotonic())
-        self._workers.append(worker)
-        watcher = asyncio.create_task(self._watch(worker))
-        self._watchers.add(watcher)
-        watcher.add_done_callback(self._watchers.discard)
 
     def _drain(self, worker: LocalWorker) -> None:
         worker.draining = True
@@ -156,15 +164,14 @@ class Fleet:
         self._leash.release(worker.process.pid)
         self._workers.remove(worker)
         if not worker.draining:
-            self._note_crash(worker, code)
+            how = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+            self._note_crash(worker.name, f"ended with {how}", time.monotonic() - worker.started_at)
 
-    def _note_crash(self, worker: LocalWorker, code: int) -> None:
-        now = time.monotonic()
-        self._crashes = 1 if now - worker.started_at > HEALTHY_AFTER_SECONDS else self._crashes + 1
+    def _note_crash(self, name: str, how: str, lived_seconds: float) -> None:
+        self._crashes = 1 if lived_seconds > HEALTHY_AFTER_SECONDS else self._crashes + 1
         pause_seconds = min(FIRST_PAUSE_SECONDS * 2 ** (self._crashes - 1), LONGEST_PAUSE_SECONDS)
-        self._no_start_before = now + pause_seconds
-        how = f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
-        self._log(worker.name, f"ended with {how}; the next starts in {pause_seconds:.0f} s")
+        self._no_start_before = time.monotonic() + pause_seconds
+        self._log(name, f"{how}; the next starts in {pause_seconds:.0f} s")
 
 
 async def _read_line(output: asyncio.StreamReader) -> bytes:

@@ -7,6 +7,7 @@ can do (images, Secrets, cron floors) is left out, and a notice says so.
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -158,4 +159,6 @@ def parse_exec(text: str) -> tuple[str, tuple[str, ...]]:
         raise CommandError(
             f"--exec {text!r} must be QUEUE='COMMAND', e.g. mail='bundle exec sidekiq -q mail'"
         )
+    if shutil.which(words[0]) is None:
+        raise CommandError(f"--exec {text!r}: there is no program {words[0]!r} here, nor on PATH")
     return queue, words

@@ -90,8 +90,8 @@ class Runner:
         ]
         try:
             await self._work()
-        except StanchionError as error:
-            self._screen.tell("redis", f"{error}; the workers drain first", alarming=True)
+        except StanchionError:
+            self._screen.tell("redis", "it ended; the workers drain, then the reason follows", alarming=True)
             raise
         finally:
             for task in background:

@@ -36,7 +36,8 @@ def run_view(status: RunStatus, happenings: Iterable[Happening]) -> RenderableTy
         unserved.append(
             Text(f"{status.further_strays} more queues hold jobs and are not declared here", ALARM)
         )
-    return Stack(head, queue_table(rows), *unserved, happening_table(happenings))
+    # The last line stays empty: a terminal echoes ^C there, and a full line would wrap and leave a copy.
+    return Stack(head, queue_table(rows), *unserved, happening_table(happenings), Text())
 
 
 def queue_table(queues: Iterable[QueueStatus]) -> Table:

@@ -77,6 +77,17 @@ async def test_who_overstays_its_drain_time_is_killed(leash: Leash, monkeypatch:
     assert not is_running(pid)
 
 
+async def test_a_program_that_cannot_start_is_told_and_tried_again_later(leash: Leash) -> None:
+    lines = Lines()
+    fleet = Fleet("mail", WorkerCommand(("/no/such/program",)), leash, lines)
+    fleet.wanted = 2
+    await fleet.adjust({})
+    ((name, line),) = lines
+    assert name == "mail-1"
+    assert line.startswith("did not start: ")
+    assert line.endswith("'/no/such/program'; the next starts in 1 s")
+
+
 async def test_a_crash_is_told_and_the_next_start_waits_longer_each_time(leash: Leash) -> None:
     lines = Lines()
     fleet = Fleet("mail", WorkerCommand(CRASHER), leash, lines)

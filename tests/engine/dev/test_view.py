@@ -39,6 +39,7 @@ def test_the_table_fits_80_columns_and_shows_every_figure() -> None:
     assert lines[2].split() == ["imports", "7.2", "s", "/", "10", "s", "1,234", "40", "3/4", "−1", "95.2"]
     assert lines[7].startswith("03:04:05  imports  2 → 4 workers  why")
     assert " ".join(lines[7:]).count("why") == 40, "a reason wraps, it is never cut"
+    assert lines[-1] == "", "room for the ^C that a terminal echoes"
 
 
 def test_jobs_that_nobody_will_take_are_named_with_what_to_do() -> None:
