@@ -13,9 +13,10 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar, Unpack
 
 from stanchion.binding import Binding
 from stanchion.call import NO_OPTIONS, Call, OptionFields, Options, check_name, check_queue
-from stanchion.errors import InvalidArguments
+from stanchion.errors import CommandError, InvalidArguments
 from stanchion.job import DEFAULT_QUEUE
 from stanchion.job_options import JobOptions
+from stanchion.periodic import Periodic, entry_id
 from stanchion.verdict import Verdict
 
 P = ParamSpec("P")
@@ -57,6 +58,8 @@ class JobDefinition(Generic[P, R]):
         self.declared = declared
         self.is_async = inspect.iscoroutinefunction(function)
         self.binding = Binding.of(function, name)
+        self.periodic: list[Periodic] = []
+        """When it is enqueued by itself."""
         self._owner = owner
         functools.update_wrapper(self, function, updated=())
 
@@ -64,6 +67,14 @@ class JobDefinition(Generic[P, R]):
     def retries(self) -> bool | int | None:
         """As the decorator states; None if it does not."""
         return self.declared.retries
+
+    def repeat(self, periodic: Periodic) -> None:
+        """Have it enqueued at every tick. Raises CommandError if it is at these ticks already."""
+        if any(entry_id(self.name, other) == entry_id(self.name, periodic) for other in self.periodic):
+            raise CommandError(
+                f"job {self.name} is periodic at {periodic.line!r} twice, with the same arguments"
+            )
+        self.periodic.append(periodic)
 
     def __call__(self, /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function here; nothing is enqueued."""

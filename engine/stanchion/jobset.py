@@ -5,14 +5,17 @@ An App includes JobSets; only then can their jobs be enqueued.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Protocol, Unpack, overload
 
-from stanchion.call import check_queue
+from stanchion.call import NO_OPTIONS, check_queue
 from stanchion.definition import JobDefinition, P, R, Sender
-from stanchion.errors import CommandError, UnknownJob
+from stanchion.errors import CommandError, InvalidArguments, UnknownJob
 from stanchion.job_options import JobOptionFields, JobOptions
+from stanchion.periodic import Missed, Periodic
+
+NO_KWARGS: Mapping[str, Any] = MappingProxyType({})
 
 
 class Registry(Sender, Protocol):
@@ -72,6 +75,34 @@ class JobSet:
             return definition
 
         return declare if function is None else declare(function)
+
+    def periodic(
+        self,
+        line: str,
+        *,
+        time_zone: str = "UTC",
+        missed: Missed = "skip",
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] = NO_KWARGS,
+    ) -> Callable[[JobDefinition[P, R]], JobDefinition[P, R]]:
+        """Have a job enqueued at every tick of a cron line, by the App's workers. Stands above `@jobs.job`.
+
+        `line` has five fields (minute hour day-of-month month day-of-week) in `time_zone`. `missed` says what
+        becomes of ticks that passed while no worker ran: `skip`, `once` for all of them, or `all`. `args` and
+        `kwargs` are the call's. May be repeated. Raises InvalidArguments for what could not run.
+        """
+
+        def declare(definition: JobDefinition[P, R]) -> JobDefinition[P, R]:
+            if not isinstance(definition, JobDefinition):
+                raise InvalidArguments(f"@periodic({line!r}) must stand above @job, not under it")
+            try:
+                wire_args = definition.bound(definition.bind(args, kwargs), NO_OPTIONS).args
+                definition.repeat(Periodic(line, time_zone, missed, tuple(wire_args)))
+            except InvalidArguments as error:
+                raise InvalidArguments(f"periodic job {definition.name}: {error}") from None
+            return definition
+
+        return declare
 
     def attach(self, app: Registry) -> None:
         """Called by `App.include`. Raises CommandError if another App has this set already."""

@@ -80,6 +80,7 @@ PROMOTED = Series("stanchion_jobs_promoted", Kind.COUNTER, "Due jobs made ready,
 SCHEDULER_LAG = Series(
     "stanchion_scheduler_lag_seconds", Kind.GAUGE, "How late the last promoted job was made ready"
 )
+TICKS = Series("stanchion_periodic_ticks", Kind.COUNTER, "Ticks of periodic jobs enqueued, by job", ("job",))
 LOOP_LAG = Series(
     "stanchion_child_silence_seconds", Kind.GAUGE, "Longest silence of a child's event loop now"
 )
@@ -88,7 +89,7 @@ QUIET = Series("stanchion_quiet", Kind.GAUGE, "1 when this process takes no more
 
 ALL = (
     *(JOBS, TIMED_OUT, LEASED, LEASES, SLOTS, CHILDREN, CHILD_ENDS, RETURNED, QUARANTINED, LEASES_LOST),
-    *(OUTCOMES_REFUSED, TRIPS, TRIP_OUTCOMES, TRIP_SECONDS, REDIS_ERRORS, PROMOTED, SCHEDULER_LAG),
+    *(OUTCOMES_REFUSED, TRIPS, TRIP_OUTCOMES, TRIP_SECONDS, REDIS_ERRORS, PROMOTED, SCHEDULER_LAG, TICKS),
     *(LOOP_LAG, BEAT_SECONDS, QUIET),
 )
 RUNTIME = "stanchion_job_runtime_seconds"

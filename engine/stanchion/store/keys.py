@@ -90,8 +90,17 @@ RECOVERIES = "stanchion:recoveries"
 """HASH jid -> how often the job came back from a dead process, kept outside the payload."""
 PAUSE_CHANNEL = "stanchion:pause"
 """Pub/sub channel: the name of a queue whose membership in `paused` changed."""
+PERIODIC = "stanchion:periodic"
+"""HASH entry -> declaration (JSON) of a periodic job: job, queue, cron line, time zone, when it was seen."""
+PERIODIC_TICKS = "stanchion:periodic:ticks"
+"""HASH entry -> its last tick that is done with, epoch seconds: what makes every tick be enqueued once."""
 SCHEDULER_LEADER = "stanchion:scheduler"
 """STRING, TTL 1 s: identity of the process that promotes due jobs."""
+
+
+def periodic_leader(digest: str) -> str:
+    """STRING, TTL 3 s: identity of the process that enqueues the periodic jobs of one application."""
+    return f"stanchion:periodic:leader:{digest}"
 
 
 def members(identity: str) -> str:

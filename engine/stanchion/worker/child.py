@@ -175,7 +175,7 @@ async def main(end: socket.socket) -> int:
         link.send({"failed": str(error)})
         await link.flush()
         return exit_codes.NOT_LOADED
-    link.send({"loaded": Loaded(redis_url, app.settings.wire).dump()})
+    link.send({"loaded": Loaded.of(app).dump()})
     begin = await anext(orders, None)
     if begin is None:
         return exit_codes.DONE

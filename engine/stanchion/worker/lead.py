@@ -25,9 +25,10 @@ log = logging.getLogger("stanchion.worker")
 class Lead:
     """One duty, named by the key of its lease."""
 
-    def __init__(self, life: Life, lease_key: str) -> None:
+    def __init__(self, life: Life, lease_key: str, ttl_seconds: float = LEAD_SECONDS) -> None:
         self._life = life
         self._lease_key = lease_key
+        self._ttl_seconds = ttl_seconds
         self._ask_at = 0.0
 
     async def seconds_to_wait(self) -> float:
@@ -38,10 +39,10 @@ class Lead:
         now = time.monotonic()
         if now < self._ask_at:
             return 0.0
-        left = await store.lead(self._life.client, self._lease_key, self._life.identity, LEAD_SECONDS)
+        left = await store.lead(self._life.client, self._lease_key, self._life.identity, self._ttl_seconds)
         if left:
             return left + self._life.rng.random() * SPREAD_SECONDS
-        self._ask_at = now + LEAD_SECONDS / 3
+        self._ask_at = now + self._ttl_seconds / 3
         return 0.0
 
     async def give_up(self) -> None:
@@ -49,4 +50,4 @@ class Lead:
         try:
             await store.resign(self._life.client, self._lease_key, self._life.identity)
         except (RedisError, OSError) as error:
-            log.info("the lead was not given up (%s); it ends within %g s", error, LEAD_SECONDS)
+            log.info("the lead was not given up (%s); it ends within %g s", error, self._ttl_seconds)

@@ -30,6 +30,7 @@ from stanchion.worker.loaded import Loaded
 from stanchion.worker.observer import Observer
 from stanchion.worker.options import WorkerOptions
 from stanchion.worker.scheduler import Scheduler
+from stanchion.worker.ticker import Ticker
 
 LEAVE_SECONDS = 2.0
 CANCEL_AGAIN_SECONDS = 0.2
@@ -102,14 +103,14 @@ class Supervisor:
                 connection.redact(redis_url),
             )
             try:
-                await self._work(life, crew, redis_url, first)
+                await self._work(life, crew, app, first)
             except LeaseLost as error:
                 log.error("%s; it begins a new life", error)
                 await crew.abandon()
             else:
                 await self._leave(life)
 
-    async def _work(self, life: Life, crew: Crew, redis_url: str, first: Handle | None) -> None:
+    async def _work(self, life: Life, crew: Crew, app: Loaded, first: Handle | None) -> None:
         """Until all places have ended, as they do when told to stop, or another part by an error."""
         places = (crew.keep(place, None if place else first) for place in range(self._options.processes))
         parts = [
@@ -119,7 +120,8 @@ class Supervisor:
                 Heartbeat(life, crew, self._heed).run(),
                 Observer(life).run(),
                 Scheduler(life).run(),
-                announcements.follow(life, crew, redis_url),
+                Ticker(life, app.periodic).run(),
+                announcements.follow(life, crew, app.redis_url),
             )
         ]
         try:
