@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 import redis
@@ -25,6 +26,9 @@ from stanchion.store import config_reader
 from stanchion.store.config_reader import Snapshot
 
 log = logging.getLogger("stanchion.config")
+
+REBUILD_SECONDS = 60.0
+"""Within it an emptied Redis has all its config again: two resyncs of its writers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +70,12 @@ class ConfigView:
 class ConfigCache:
     """Holds the view. Safe to share between threads: readers see the old or the new view, never a mix."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.view = ConfigView()
         self.problems: tuple[str, ...] = ()
+        self._clock = clock
+        self._awaited: frozenset[str] = frozenset()
+        self._rebuilt_by = 0.0
         self._good: dict[str, tuple[str, Config]] = {}
         self._lock = threading.Lock()
 
@@ -98,6 +105,11 @@ class ConfigCache:
     def _merge(self, snapshot: Snapshot) -> None:
         problems = list(snapshot.problems)
         good = {entry: known for entry, known in self._good.items() if entry in snapshot.index}
+        if missing := self._not_yet_back(snapshot):
+            good |= {entry: self._good[entry] for entry in missing}
+            problems.append(
+                f"Redis was emptied; until written again the last config stays: {', '.join(missing)}"
+            )
         for entry, fields in snapshot.hashes.items():
             kind, _, name = entry.partition("/")
             decoded = decode(kind, name, fields)
@@ -108,11 +120,33 @@ class ConfigCache:
         self.view = view_of((config for _, config in good.values()), snapshot.epoch)
         self._report(tuple(problems))
 
+    def _not_yet_back(self, snapshot: Snapshot) -> list[str]:
+        """Entries that an emptied Redis has not got back: its writers restore them one by one, and every one
+        makes a new epoch over an index that is still partial.
+
+        Whatever emptied it also began the count of the epoch anew. An entry that nobody writes again in time
+        goes with the first change of config after that.
+        """
+        known = self.view.epoch
+        if known not in ("", snapshot.epoch) and _count(snapshot.epoch) <= _count(known):
+            self._awaited = frozenset(self._good)
+            self._rebuilt_by = self._clock() + REBUILD_SECONDS
+        if self._clock() >= self._rebuilt_by:
+            self._awaited = frozenset()
+        self._awaited -= snapshot.index.keys()  # from now on its absence means that it was deleted
+        return sorted(self._awaited)
+
     def _report(self, problems: tuple[str, ...]) -> None:
         for problem in problems:
             if problem not in self.problems:
                 log.warning("%s", problem)
         self.problems = problems
+
+
+def _count(epoch: str) -> int:
+    """The counter of an epoch `counter-nonce`; it grows by one with every change."""
+    count = epoch.partition("-")[0]
+    return int(count) if count.isascii() and count.isdigit() else 0
 
 
 def view_of(configs: Iterable[Config], epoch: str = "") -> ConfigView:

@@ -12,7 +12,7 @@ import redis
 import redis.asyncio
 
 from stanchion.dev.redis_server import RedisServer
-from stanchion.gate.config import ConfigCache
+from stanchion.gate.config import REBUILD_SECONDS, ConfigCache
 from stanchion.policy.contract import Config, encode
 from stanchion.policy.lock_policy import LockPolicy
 from stanchion.policy.match import Match
@@ -176,6 +176,37 @@ async def test_a_flushed_redis_takes_no_limit_away(
     redis_client.flushall()
     assert cache.refresh(redis_client) == known
     assert cache.problems == ("Redis holds no config, the last one stays",)
+
+
+async def test_a_config_that_comes_back_piece_by_piece_takes_no_limit_away(
+    aredis: redis.asyncio.Redis,
+) -> None:
+    now = 1000.0
+    cache = ConfigCache(clock=lambda: now)
+    await write(aredis, queue(paused=True), lock("catalog"), queue("gone", uid="g"))
+    await cache.arefresh(aredis)
+    await aredis.flushall()
+    await write(aredis, lock("catalog"))
+
+    view = await cache.arefresh(aredis)
+    kept = view.queue("imports")
+    assert kept is not None
+    assert kept.paused
+    assert view.epoch == await config.epoch(aredis), "gated scripts take it: nobody reads in circles"
+    assert "until written again the last config stays: queue/gone, queue/imports" in cache.problems[0]
+
+    await write(aredis, queue(paused=False, generation=2))
+    back = (await cache.arefresh(aredis)).queue("imports")
+    assert back is not None
+    assert not back.paused
+
+    await config.delete(aredis, "queue", "imports", "u", "install")
+    assert (await cache.arefresh(aredis)).queue("imports") is None, "it was back, so it was deleted"
+
+    now += REBUILD_SECONDS
+    await write(aredis, queue(paused=True, generation=3))
+    assert (await cache.arefresh(aredis)).queue("gone") is None
+    assert cache.problems == ()
 
 
 def test_a_redis_that_is_away_takes_no_limit_away(tmp_path: Path, cache: ConfigCache) -> None:
