@@ -64,12 +64,13 @@ class CurrentJob:
 
     @property
     def stopping(self) -> bool:
-        """Whether to end early: the worker drains, or the job is past its time limit."""
+        """Whether to end early: the worker drains, the job is past its time limit, or it was cancelled."""
         return self.stop_reason() is not None
 
     def check_stopping(self) -> None:
         """Call it where a long job may safely end. Raises Interrupted if the worker drains (the job runs
-        again elsewhere, not counted as a failure) and TimeLimitExceeded past the job's time limit.
+        again elsewhere, not counted as a failure), TimeLimitExceeded past the job's time limit, and Discard
+        if somebody cancelled it.
         """
         reason = self.stop_reason()
         if reason is not None:

@@ -1,4 +1,4 @@
-"""list a queue's ready jobs; show or delete one, wherever it is"""
+"""list a queue's ready jobs; show, delete or cancel one, wherever it is"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 
 import redis
 
-from stanchion.admin.removal import remove
+from stanchion.admin.removal import IN_HANDS, remove
 from stanchion.admin.selection import Selection
 from stanchion.admin.whereabouts import locate
 from stanchion.admin.why import explain
@@ -21,7 +21,7 @@ from stanchion.cli.table import render
 from stanchion.cli.why import add_search_limit, nowhere
 from stanchion.errors import MalformedPayload
 from stanchion.job import Job
-from stanchion.store import entries, ready_list
+from stanchion.store import cancellation, entries, ready_list
 from stanchion.store.search import identify
 
 TITLES = ("JID", "JOB", "AGE", "TENANT", "ARGUMENTS")
@@ -40,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     delete = verbs.add_parser("delete", help="remove jobs for good, wherever they wait; not running ones")
     delete.add_argument("jids", metavar="JID", nargs="+", help="their ids")
     delete.add_argument("--dry-run", action="store_true", help="say what would be done, change nothing")
-    for verb in (ls, show, delete):
+    cancel = verbs.add_parser("cancel", help="ask the workers that run these jobs to end them early")
+    cancel.add_argument("jids", metavar="JID", nargs="+", help="their ids")
+    for verb in (ls, show, delete, cancel):
         add_search_limit(verb)
         session.add_arguments(verb)
 
@@ -52,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     with session.opened(args, "job") as client:
         if args.verb == "ls":
             return _ls(client, args)
-        return _show(client, args) if args.verb == "show" else _delete(client, args)
+        return {"show": _show, "delete": _delete, "cancel": _cancel}[args.verb](client, args)
 
 
 def _ls(client: redis.Redis, args: argparse.Namespace) -> int:
@@ -128,6 +130,24 @@ def _delete(client: redis.Redis, args: argparse.Namespace) -> int:
     for jid in () if args.json else deleted:
         print(f"{jid} {'would be deleted' if args.dry_run else 'deleted'}")
     return 0 if len(deleted) == len(set(args.jids)) else 1
+
+
+def _cancel(client: redis.Redis, args: argparse.Namespace) -> int:
+    asked: list[str] = []
+    for jid in dict.fromkeys(args.jids):
+        found = locate(client, jid, limit=args.search_limit)
+        if any(sighting.place in IN_HANDS for sighting in found.search.sightings):
+            cancellation.ask(client, jid)
+            asked.append(jid)
+        elif found.search.sightings:
+            say(f"{jid}: it does not run; remove it with: stanchion job delete {jid}")
+        else:
+            say("\n".join(nowhere(jid, found)))
+    if args.json:
+        print(json.dumps({"asked": asked}))
+    for jid in () if args.json else asked:
+        print(f"{jid} asked to end")
+    return 0 if len(asked) == len(set(args.jids)) else 1
 
 
 def _job(payload: bytes) -> Job | None:

@@ -23,7 +23,7 @@ COMMANDS = {
     "apply": "write the config hashes of manifests to a Redis, without Kubernetes",
     "explain": "show the effective settings of a job and where each comes from",
     "queue": "list, pause, unpause, clear and delete queues",
-    "job": "list a queue's ready jobs; show or delete one, wherever it is",
+    "job": "list a queue's ready jobs; show, delete or cancel one, wherever it is",
     "schedule": "look at jobs enqueued for later; run or delete them",
     "retry": "look at jobs that wait for a retry; run them now, kill or delete them",
     "dead": "look at dead jobs; retry or delete them",

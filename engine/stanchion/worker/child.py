@@ -112,6 +112,8 @@ class Child:
                 case "slots":
                     self._trips.slots = order["slots"]
                     self._trips.look()
+                case "cancel":
+                    self._executor.cancel(order["jid"])
                 case "speak":
                     self._executor.dialect = Dialect(frozenset(order["majors"]))
                 case "dump":

@@ -69,6 +69,10 @@ class Crew:
         self._life.is_quiet = True
         self._order("quiet")
 
+    def cancel(self, jid: str) -> None:
+        """Have whichever child runs this job end it early."""
+        self._order("cancel", jid=jid)
+
     def dump(self) -> None:
         """Have every child print its stacks to stderr."""
         self._order("dump")
@@ -247,7 +251,7 @@ class Crew:
     def _member(self, child: Handle) -> Member:
         return Member(self._life.identity, child.incarnation, self._life.options.queue_names)
 
-    def _order(self, do: str, **details: float) -> None:
+    def _order(self, do: str, **details: float | str) -> None:
         for child in self:
             child.order(do, **details)
 

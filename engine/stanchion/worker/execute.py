@@ -70,6 +70,12 @@ class Executor:
         self._rng = rng
         self.dialect = SIDEKIQ_7
         """How times are written into what failed; the supervisor says when that changes."""
+        self._stops: dict[str, StopSignal] = {}
+
+    def cancel(self, jid: str) -> None:
+        """End this job early, if it runs here."""
+        if jid in self._stops:
+            self._stops[jid].cancel()
 
     async def run(self, leased: Leased) -> Ended:
         """Run to the end. Raises CancelledError only when the worker stops: the job then has no outcome."""
@@ -89,7 +95,11 @@ class Executor:
                 job_log.ended(EXPIRED, None, milliseconds=0, now=now)
                 return self._ended(leased, name, job.jid, EXPIRED, 0)
             started = time.monotonic()
-            error = await self._attempt(job, definition, stop)
+            self._stops[job.jid] = stop
+            try:
+                error = await self._attempt(job, definition, stop)
+            finally:
+                self._stops.pop(job.jid, None)
             milliseconds = round((time.monotonic() - started) * 1000)
             if stop.is_past_limit:
                 self._tally.add(metrics.TIMED_OUT, leased.queue, name)
@@ -107,6 +117,8 @@ class Executor:
         try:
             await self._call(job, definition, stop)
         except (asyncio.CancelledError, Interrupted) as error:
+            if stop.is_cancelled:
+                return stop.cancelled()
             if self._is_stopping():
                 raise asyncio.CancelledError from error
             return error  # the job cancelled itself: a failure like any other

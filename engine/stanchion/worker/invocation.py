@@ -14,7 +14,7 @@ import inspect
 import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from stanchion.definition import JobDefinition
@@ -36,8 +36,6 @@ class Invocation:
     chain: ServerChain
     threads: ThreadPoolExecutor
     stop: StopSignal
-    _on_loop: asyncio.Task[None] | None = field(default=None, init=False)
-    """What the job's thread waits for while a coroutine runs in its name."""
 
     async def run(self) -> None:
         """Call it and see it end. Raises what the job and its middleware raise."""
@@ -45,8 +43,7 @@ class Invocation:
         await around(self.chain.on_loop, self.job, self._coroutine if is_coroutine else self._thread)()
 
     async def _coroutine(self) -> None:
-        awaitable = self.definition.function(*self.args, **self.kwargs)
-        await (awaitable if self.stop.limit_seconds is None else self.stop.limit(awaitable))
+        await self.stop.limit(self.definition.function(*self.args, **self.kwargs))
 
     async def _thread(self) -> None:
         loop = asyncio.get_running_loop()
@@ -59,7 +56,7 @@ class Invocation:
         try:
             await asyncio.shield(thread)
         except asyncio.CancelledError:
-            if self._on_loop is not None and self._on_loop.cancel():
+            if self.stop.coroutine is not None and self.stop.coroutine.cancel():
                 await asyncio.wait([thread])  # it cleans up, as a coroutine of its own would
             raise
         finally:
@@ -83,8 +80,8 @@ class Invocation:
             error = asyncio.CancelledError() if task.cancelled() else task.exception()
             ended.set_result(None) if error is None else ended.set_exception(error)
 
-        self._on_loop = asyncio.get_running_loop().create_task(self.stop.limit(awaitable))
-        self._on_loop.add_done_callback(tell)
+        task = self.stop.coroutine = asyncio.get_running_loop().create_task(self.stop.limit(awaitable))
+        task.add_done_callback(tell)
 
     def _warn(self) -> None:
         log.warning(

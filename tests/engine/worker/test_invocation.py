@@ -36,9 +36,10 @@ class Rig:
         self.threads = ThreadPoolExecutor(1, thread_name_prefix="job")
         self.tally = Tally()
         self.is_stopping = False
+        self.executor: Executor
 
     async def run(self, name: str, **fields: Any) -> Ended:
-        executor = Executor(
+        self.executor = executor = Executor(
             self.app, ConfigCache(), self.threads, lambda: self.is_stopping, self.tally, Random(1)
         )
         payload = {"class": name, "jid": "j1", "queue": "mail", "args": [], "retry": True, **fields}
@@ -247,3 +248,46 @@ async def test_a_drain_cancels_a_coroutine_and_lets_it_clean_up(has_middleware: 
     with pytest.raises(asyncio.CancelledError):
         await asyncio.wait_for(task, 5)
     assert seen == ["cleaned up"]
+
+
+@pytest.mark.parametrize("has_middleware", [True, False])
+async def test_a_coroutine_that_is_cancelled_on_request_is_discarded(has_middleware: bool, rig: Rig) -> None:
+    started = asyncio.Event()
+
+    @rig.app.job
+    async def waits() -> None:
+        started.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            seen.append("cleaned up")
+
+    if has_middleware:
+
+        @rig.app.middleware.server
+        def around(job: Job, call_next: Callable[[], None]) -> None:
+            call_next()
+
+    task = asyncio.ensure_future(rig.run("waits"))
+    await asyncio.wait_for(started.wait(), 5)
+    rig.executor.cancel("another")
+    rig.executor.cancel("j1")
+    ended = await asyncio.wait_for(task, 5)
+    assert (ended.kind, ended.failed, seen) == (Kind.DISCARD, False, ["cleaned up"])
+    rig.executor.cancel("j1")  # too late: it does not run any more
+
+
+async def test_a_thread_that_asks_learns_that_it_was_cancelled(rig: Rig) -> None:
+    started = threading.Event()
+
+    @rig.app.job
+    def polite() -> None:
+        started.set()
+        while True:
+            stanchion.current_job().check_stopping()
+            time.sleep(0.001)
+
+    task = asyncio.ensure_future(rig.run("polite"))
+    await asyncio.to_thread(started.wait, 5)
+    rig.executor.cancel("j1")
+    assert (await asyncio.wait_for(task, 5)).kind is Kind.DISCARD

@@ -16,6 +16,7 @@ import redis
 from engine.worker.outcomes_app import LEDGER, STARTED
 from engine.worker.running import Worker, payloads
 from stanchion.app import App
+from stanchion.cli.main import main
 from stanchion.store import keys
 from waiting import until
 
@@ -105,6 +106,28 @@ def test_each_end_has_its_place_its_count_and_its_line(
     assert (lines["kill"]["job"], lines["kill"]["queue"], lines["kill"]["tenant"]) == ("end", "mail", "acme")
     assert lines["slow"]["elapsed_ms"] >= 100
     assert "TimeLimitExceeded" in lines["slow"]["stack"]
+
+
+def test_a_running_job_is_cancelled_from_the_command_line(
+    app: App,
+    worker: Worker,
+    redis_client: redis.Redis,
+    redis_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("STANCHION_REDIS_URL", redis_url)
+    app.enqueue("give_way", queue="mail", jid="runs")
+    app.enqueue("give_way", queue="mail", jid="waits", delay=3600)
+    until(lambda: redis_client.llen(STARTED) == 1)
+    assert main(["job", "cancel", "runs", "waits", "nowhere"]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == "runs asked to end\n"
+    assert "waits: it does not run; remove it with: stanchion job delete waits" in printed.err
+    assert "nowhere" in printed.err
+    until(lambda: redis_client.get(keys.STAT_PROCESSED) == b"1")
+    assert job_lines(worker)["runs"]["outcome"] == "discard"
+    assert not redis_client.exists(keys.RETRY, keys.DEAD, keys.STAT_FAILED)
 
 
 def test_a_job_that_gives_way_to_a_drain_is_back_at_the_head_and_has_not_failed(
