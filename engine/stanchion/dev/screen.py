@@ -36,7 +36,7 @@ class Screen(Protocol):
         """Something happened."""
 
     def tell_output(self, worker: str, line: str) -> None:
-        """A worker printed a line."""
+        """A worker printed a line; shown by the next `show` at the latest."""
 
     def show(self, status: RunStatus) -> None:
         """How things stand; called every tick."""
@@ -54,6 +54,7 @@ class LiveScreen:
         self._live = Live(console=console, auto_refresh=False, transient=False)
         self._happenings: deque[Happening] = deque(maxlen=SHOWN_HAPPENINGS)
         self._status: RunStatus | None = None
+        self._output: list[Text] = []
 
     def __enter__(self) -> Self:
         self._live.start()
@@ -62,6 +63,7 @@ class LiveScreen:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._print_output()
         if self._status is not None:
             self.show(self._status)  # what was told since the last tick: how the run ended
         self._live.stop()
@@ -76,11 +78,18 @@ class LiveScreen:
         self._happenings.append(happening)
 
     def tell_output(self, worker: str, line: str) -> None:
-        self._live.console.print(Text.assemble((f"{worker} | ", MUTED), line))
+        # Each print draws the table anew: a thousand lines, one by one, would make it show the past.
+        self._output.append(Text.assemble((f"{worker} | ", MUTED), line))
 
     def show(self, status: RunStatus) -> None:
         self._status = status
+        self._print_output()
         self._live.update(run_view(status, tuple(self._happenings)), refresh=True)
+
+    def _print_output(self) -> None:
+        if self._output:
+            self._live.console.print(Text("\n").join(self._output), soft_wrap=True)
+            self._output.clear()
 
 
 class PlainScreen:

@@ -106,6 +106,21 @@ def test_the_live_screen_scrolls_what_workers_print_and_keeps_the_table_below() 
     assert "Ctrl-C again" in written
 
 
+def test_a_flood_of_output_does_not_draw_the_table_for_each_line() -> None:
+    console = Console(width=80, file=StringIO(), force_terminal=True)
+    with LiveScreen(console) as screen:
+        screen.show(RunStatus(URL, (BUSY,)))
+        for number in range(100):
+            screen.tell_output("imports-1", f"line {number}")
+        screen.show(RunStatus(URL, (BUSY,)))
+        screen.tell_output("imports-1", "the last words")
+    assert isinstance(console.file, StringIO)
+    written = console.file.getvalue()
+    assert written.count("\n") < 150
+    assert "line 99" in written
+    assert "the last words" in written
+
+
 def test_the_live_screen_ends_with_what_was_told_last() -> None:
     console = Console(width=80, file=StringIO(), force_terminal=True)
     with LiveScreen(console) as screen:
