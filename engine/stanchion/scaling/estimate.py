@@ -27,7 +27,9 @@ class Estimate:
     """Rates are per second and over eligible work only; times are in seconds."""
 
     arrival_rate: float
-    """The larger of the rates over the short and the long window: quick to rise, slow to fall."""
+    """The larger of the rates over the short and the long window: quick to rise, slow to fall. 0 once the
+    queue is idle and nothing came within the short window: then the past is over, and how long to wait for
+    more is the scale-in window's to say, not that of two windows one after the other."""
     arrival_rate_short: float
     service_seconds: float
     """Mean run time of an attempt."""
@@ -54,8 +56,9 @@ def estimate(samples: Sequence[QueueFacts], *, target_seconds: float, lead_secon
     """Estimate one queue from what `record` kept, oldest first; the last sample is now."""
     now = samples[-1]
     short = _arrival_rate(samples, SHORT_WINDOW_SECONDS)
+    over = now.idle and not short
     return Estimate(
-        arrival_rate=max(short, _arrival_rate(samples, LONG_WINDOW_SECONDS)),
+        arrival_rate=0.0 if over else max(short, _arrival_rate(samples, LONG_WINDOW_SECONDS)),
         arrival_rate_short=short,
         service_seconds=_service_seconds(samples),
         backlog=now.waiting,

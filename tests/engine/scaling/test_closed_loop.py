@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from stanchion.scaling.autoscaler import ScalingSpec, step
+from stanchion.scaling.behavior import DEFAULT_DOWN
+from stanchion.scaling.estimate import SHORT_WINDOW_SECONDS
 from stanchion.scaling.facts import QueueFacts
 from stanchion.scaling.history import ScalingState
 
@@ -35,7 +37,7 @@ class Run:
         )
 
 
-def simulate(rate: Callable[[int], float], seconds: int, replicas: int) -> Run:
+def simulate(rate: Callable[[int], float], seconds: int, replicas: int, spec: ScalingSpec = SPEC) -> Run:
     """Jobs arrive at `rate(t)` and are served first come first served; a new replica is ready 30 s later."""
     run, state = Run(), ScalingState.empty()
     waiting: deque[list[float]] = deque()
@@ -65,7 +67,7 @@ def simulate(rate: Callable[[int], float], seconds: int, replicas: int) -> Run:
                 done=int(served),
                 busy_ms=int(served * SERVICE_SECONDS * 1000),
             )
-            state, decision = step(state, SPEC, facts, wanted, float(now))
+            state, decision = step(state, spec, facts, wanted, float(now))
             starting += [now + COLD_START_SECONDS] * max(0, decision.desired - wanted)
             ready = min(ready, decision.desired)
             wanted = decision.desired
@@ -102,3 +104,19 @@ def test_a_slow_ramp_is_followed_without_chatter() -> None:
     run = simulate(lambda now: 5 + now / 60, 3600, replicas=2)
     assert run.seconds_late == 0
     assert run.changes <= 40
+
+
+def test_after_a_burst_the_last_replica_waits_one_window_and_not_two() -> None:
+    run = simulate(lambda now: 100.0 if 60 <= now < 70 else 0.0, 420, 0, replace(SPEC, min_replicas=0))
+    done = max(now for now, age in enumerate(run.ages) if age)
+    gone = max(now for now, replicas in enumerate(run.replicas) if replicas)
+    window = DEFAULT_DOWN.stabilization_window_seconds
+    assert max(run.replicas) > 1
+    assert window - TICK_SECONDS <= gone - done <= window + SHORT_WINDOW_SECONDS + 2 * TICK_SECONDS
+
+
+def test_bursts_closer_than_the_window_keep_their_replicas() -> None:
+    """The pause between them is no reason to let anybody go: each burst would meet a cold start again."""
+    run = simulate(lambda now: 100.0 if now % 100 < 5 else 0.0, 1500, 0, replace(SPEC, min_replicas=0))
+    assert min(run.replicas[200:]) >= 2
+    assert max(run.ages[200:]) <= SPEC.target_seconds

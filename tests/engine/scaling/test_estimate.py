@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from stanchion.scaling.estimate import DEFAULT_SERVICE_SECONDS, Estimate, estimate, record
@@ -55,9 +57,10 @@ def test_the_rate_rises_with_the_short_window_and_falls_with_the_long() -> None:
     busy = [*quiet, *(shifted(sample, quiet[-1]) for sample in rush[1:])]
     assert look(busy).arrival_rate == 50
     calm = [*busy, *(shifted(sample, busy[-1]) for sample in steady(0, 60, start=1145)[1:])]
-    seen = look(calm)
+    seen = look([*calm[:-1], replace(calm[-1], due_soon=1)])
     assert seen.arrival_rate_short == 0
     assert 10 < seen.arrival_rate < 20
+    assert look(calm).arrival_rate == 0, "nothing is left to do and nothing comes"
 
 
 def shifted(sample: QueueFacts, onto: QueueFacts) -> QueueFacts:
