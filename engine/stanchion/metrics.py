@@ -95,6 +95,12 @@ ALL = (
 RUNTIME = "stanchion_job_runtime_seconds"
 """Histogram of runtimes by queue and job, over the 26 buckets."""
 
+EXECUTIONS = "sidekiq_executions"
+"""Counted and handed on like a series, but for Sidekiq's page and not for Prometheus."""
+BUCKET = "b"
+Executions = Mapping[tuple[str, str], float]
+"""By job and `p` (runs), `f` (failures), `ms` (of successes), or `b0`…`b25` (successes in a bucket)."""
+
 Entry = tuple[str, tuple[str, ...], float]
 """Series name, label values, amount: how a tally crosses from child to supervisor."""
 
@@ -113,16 +119,32 @@ class Tally:
         """Set a gauge."""
         self._numbers[series.name, labels] = to
 
-    def observe_runtime(self, queue: str, job: str, milliseconds: int) -> None:
-        """Count one runtime in its bucket and in the sum."""
-        self._numbers[RUNTIME, (queue, job, str(runtime_bucket(milliseconds)))] += 1
+    def observe_runtime(self, queue: str, job: str, milliseconds: int, *, failed: bool) -> None:
+        """Count one run in its bucket and in the sum, and for Sidekiq's metrics page."""
+        bucket = str(runtime_bucket(milliseconds))
+        self._numbers[RUNTIME, (queue, job, bucket)] += 1
         self._numbers[RUNTIME, (queue, job, "sum")] += milliseconds / 1000
+        if not job:  # bytes that were no job
+            return
+        self._numbers[EXECUTIONS, (job, "p")] += 1
+        if failed:
+            self._numbers[EXECUTIONS, (job, "f")] += 1
+        else:
+            self._numbers[EXECUTIONS, (job, "ms")] += milliseconds
+            self._numbers[EXECUTIONS, (job, BUCKET + bucket)] += 1
 
     def take(self) -> list[Entry]:
         """Everything since the last call; the tally starts again at nothing."""
         entries = [(name, labels, amount) for (name, labels), amount in self._numbers.items()]
         self._numbers.clear()
         return entries
+
+    def take_executions(self) -> Executions:
+        """What was counted for Sidekiq's metrics page since the last call."""
+        found = {key: number for key, number in self._numbers.items() if key[0] == EXECUTIONS}
+        for key in found:
+            del self._numbers[key]
+        return {(job, what): number for (_, (job, what)), number in found.items()}
 
     def merge(self, entries: Iterable[Entry]) -> None:
         """Add what another process took from its tally."""

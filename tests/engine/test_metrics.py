@@ -35,7 +35,7 @@ def test_a_childs_numbers_reach_the_scrape() -> None:
     child, supervisor = Tally(), Tally()
     for _ in range(2):
         child.add(metrics.JOBS, "mail", "welcome", "done")
-        child.observe_runtime("mail", "welcome", 40)
+        child.observe_runtime("mail", "welcome", 40, failed=False)
         supervisor.merge(json.loads(json.dumps(child.take())))
     assert child.take() == []
     numbers = served(supervisor)

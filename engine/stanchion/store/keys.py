@@ -19,6 +19,8 @@ DEAD = "dead"
 """ZSET score = time of death in epoch seconds; trimmed on each insert."""
 PROCESSES = "processes"
 """SET of live process identities, one per supervisor."""
+PROCESS_CLEANUP = "process_cleanup"
+"""STRING, TTL 60 s: whoever sets it strikes dead processes from `processes`, Ruby's or ours."""
 PAUSED = "paused"
 """SET of queue names paused at run time."""
 STAT_PROCESSED = "stat:processed"
@@ -55,6 +57,21 @@ def signals(identity: str) -> str:
 def stat_day(name: str, day: str) -> str:
     """STRING, TTL 5 years: `stat:processed:YYYY-MM-DD` or `stat:failed:…`, UTC day."""
     return f"stat:{name}:{day}"
+
+
+def executions(day: str, time: str) -> str:
+    """HASH, TTL 8 h (of ten minutes: 72 h): `<job>|p`, `|f`, `|ms` of one minute, for Sidekiq's metrics."""
+    return f"j|{day}|{time}"
+
+
+def histogram(job_name: str, time: str) -> str:
+    """STRING of 26 × 16 bits, TTL 8 h: how long one job's successes of one minute took, for Sidekiq 8."""
+    return f"h|{job_name}-{time}"
+
+
+def histogram_of_sidekiq_7(job_name: str, time: str) -> str:
+    """STRING, TTL 8 h: what `histogram` is, under the name that Sidekiq 6.5 and 7 have for it."""
+    return f"{job_name}-{time}"
 
 
 # --- Ours: enqueue ---------------------------------------------------------------------------------

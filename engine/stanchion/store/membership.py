@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import redis.asyncio
 
@@ -17,6 +18,7 @@ from stanchion.store import keys
 from stanchion.store.script import Script
 
 PROCESS_TTL_SECONDS = 60
+CLEANUP_SECONDS = 60
 ENLIST, REGISTER, BEAT, RENEW = Script("enlist"), Script("register"), Script("beat"), Script("renew")
 RETURN_INBOX = Script("return_inbox")
 
@@ -102,6 +104,22 @@ async def return_inboxes(client: redis.asyncio.Redis, incarnation: str, queues: 
         names += (keys.inbox(incarnation, queue), keys.queue(queue))
     returned: int = await RETURN_INBOX.arun(client, names, [])
     return returned
+
+
+async def strike_dead(client: redis.asyncio.Redis) -> int:
+    """Strike from `processes` those whose records have run out, as Sidekiq's own cleanup does, under its
+    lock: once a minute, whoever asks. Returns how many. One that lives lists itself again at its next beat.
+    """
+    if not await client.set(keys.PROCESS_CLEANUP, "1", nx=True, ex=CLEANUP_SECONDS):
+        return 0
+    identities: Any = sorted(await client.smembers(keys.PROCESSES))
+    async with client.pipeline(transaction=False) as pipeline:
+        for identity in identities:
+            pipeline.hexists(identity, "info")
+        found = await pipeline.execute(raise_on_error=False)
+    # A reply that is an error, not 0, is a key of another type: nobody we know of, and nobody's to strike.
+    gone = [identity for identity, has_info in zip(identities, found, strict=True) if has_info is False]
+    return int(await client.srem(keys.PROCESSES, *gone)) if gone else 0
 
 
 def _text(raw: bytes) -> str:

@@ -49,9 +49,12 @@ class Returned:
 
 
 async def beats(client: redis.asyncio.Redis) -> dict[str, str]:
-    """Every process and its beat counter."""
+    """Every process and its beat counter. What is no text was not written by a process of ours."""
     found: dict[Any, Any] = await client.hgetall(keys.BEATS)
-    return {identity.decode(): count.decode() for identity, count in found.items()}
+    texts = ((identity.decode(errors="ignore"), count) for identity, count in found.items())
+    return {
+        identity: count.decode(errors="replace") for identity, count in texts if identity.encode() in found
+    }
 
 
 async def members(client: redis.asyncio.Redis, identity: str, beat: str) -> list[Member]:

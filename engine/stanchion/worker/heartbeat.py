@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 
 from stanchion import metrics
 from stanchion.dialect import Dialect
-from stanchion.store import membership
+from stanchion.store import membership, sidekiq_metrics
 from stanchion.store.membership import News
 from stanchion.store.ruby_processes import OUR_LABEL
 from stanchion.worker.backoff import Outage
@@ -28,6 +28,8 @@ from stanchion.worker.options import WorkerOptions
 
 SIGNALS = ("TSTP", "TERM", "TTIN")
 """What Sidekiq's web page and API send: be quiet, stop, show the stacks."""
+FLUSH_SECONDS = 10.0
+"""How often Sidekiq's metrics page gets its figures, as Ruby's processes do it."""
 STUCK_SECONDS = 1.0
 """A child that has not reported for so long (four reports) hogs its loop: its inboxes are given back."""
 PAGE_KB = resource.getpagesize() // 1024
@@ -44,9 +46,16 @@ class Heartbeat:
         self._on_signal = on_signal
         self._news: News | None = None
         self._rtt_us = 0
+        self._flush_at = time.monotonic() + FLUSH_SECONDS
 
     async def run(self) -> None:
         """Beat until cancelled. Raises LeaseLost when this process was declared dead."""
+        try:
+            await self._beat_on()
+        finally:
+            await self._flush()
+
+    async def _beat_on(self) -> None:
         outage = Outage(log, "the heartbeat", self._life.rng)
         while True:
             started = time.monotonic()
@@ -89,6 +98,9 @@ class Heartbeat:
         await self._crew.probation()
         self._count(children, len(work))
         self._heed(news)
+        if time.monotonic() >= self._flush_at:
+            self._flush_at = time.monotonic() + FLUSH_SECONDS
+            await self._flush()
 
     async def _renew(self, child: Handle) -> None:
         client, queues = self._life.client, self._life.options.queue_names
@@ -99,6 +111,17 @@ class Heartbeat:
         )
         if returned:
             log.warning("%d lease(s) that no child knows of went back to their queues", returned)
+
+    async def _flush(self) -> None:
+        """Write what Sidekiq's metrics page shows. Figures that cannot be written are not written twice."""
+        executions = self._life.tally.take_executions()
+        if not executions:
+            return
+        try:
+            await sidekiq_metrics.flush(self._life.client, executions, self._life.ruby.dialect, time.time())
+        except (RedisError, OSError) as error:
+            self._life.tally.add(metrics.REDIS_ERRORS, "sidekiq_metrics")
+            log.warning("Sidekiq's metrics page lacks up to %g s of runs: %s", FLUSH_SECONDS, error)
 
     def _heed(self, news: News) -> None:
         if news.signal in SIGNALS:

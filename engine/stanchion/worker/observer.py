@@ -77,6 +77,7 @@ class Observer:
                     if identity != self._life.identity:
                         await self._recover(identity, beat)
                 await self._look_at_graves()
+                await self._strike_dead()
             except (RedisError, OSError) as error:
                 self._life.tally.add(metrics.REDIS_ERRORS, "observer")
                 # What was seen before the outage proves nothing after it: nobody could beat meanwhile.
@@ -85,6 +86,18 @@ class Observer:
                 continue
             outage.over()
             await asyncio.sleep(self._life.options.beat_seconds)
+
+    async def _strike_dead(self) -> None:
+        """Let dead processes vanish from Sidekiq's web page, Ruby's too."""
+        try:
+            struck = await membership.strike_dead(self._life.client)
+        except ResponseError as error:
+            # Full memory refuses it, which says nothing about anybody's life.
+            self._life.tally.add(metrics.REDIS_ERRORS, "cleanup")
+            log.info("dead processes stay on the web page for now: %s", error)
+            return
+        if struck:
+            log.info("%d dead process(es) struck from the web page", struck)
 
     async def _recover(self, identity: str, beat: str) -> None:
         client = self._life.client
@@ -105,9 +118,14 @@ class Observer:
         except ResponseError as error:
             if "WRONGTYPE" not in str(error):
                 raise  # read-only, full: nobody can beat, so nobody's silence proves anything
-            # One key of a wrong type must not keep the other dead waiting.
-            self._life.tally.add(metrics.REDIS_ERRORS, "observer")
-            log.error("process %s is dead; a key of a wrong type hinders its recovery: %s", identity, error)
+            self._hindered(identity, error)
+        except (ValueError, TypeError) as error:
+            self._hindered(identity, error)
+
+    def _hindered(self, identity: str, error: Exception) -> None:
+        """What a stranger wrote over its records must not keep the others waiting."""
+        self._life.tally.add(metrics.REDIS_ERRORS, "observer")
+        log.error("process %s is dead; what lies in its records hinders its recovery: %s", identity, error)
 
     async def _look_at_graves(self) -> None:
         for member, since in tuple(self._graves.items()):

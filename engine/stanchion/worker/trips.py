@@ -194,4 +194,4 @@ class Trips:
             log.warning("job %s ended after it was returned to its queue; it may run twice", ended.jid)
             return
         self._tally.add(metrics.JOBS, ended.queue, ended.job_name, ended.kind)
-        self._tally.observe_runtime(ended.queue, ended.job_name, ended.milliseconds)
+        self._tally.observe_runtime(ended.queue, ended.job_name, ended.milliseconds, failed=ended.failed)

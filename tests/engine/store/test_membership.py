@@ -84,6 +84,20 @@ async def test_a_beat_carries_any_number_of_running_jobs(
     assert await aredis.hlen(keys.work_of_sidekiq_6(IDENTITY)) == (len(work) if has_old_work else 0)
 
 
+async def test_who_has_no_record_any_more_is_struck_once_a_minute(aredis: redis.asyncio.Redis) -> None:
+    await membership.enlist(aredis, IDENTITY)
+    await membership.beat(aredis, IDENTITY, {"info": "{}"}, WORK)
+    await aredis.sadd(keys.PROCESSES, "dead:1:a", "dead:2:a", "strange:1:a", b"\xff")
+    await aredis.set("strange:1:a", "a key of another type")
+    assert await membership.strike_dead(aredis) == 3
+    assert await aredis.smembers(keys.PROCESSES) == {IDENTITY.encode(), b"strange:1:a"}
+    await aredis.sadd(keys.PROCESSES, "dead:1:a")
+    assert await membership.strike_dead(aredis) == 0
+    assert 0 < await aredis.ttl(keys.PROCESS_CLEANUP) <= membership.CLEANUP_SECONDS
+    await aredis.delete(keys.PROCESS_CLEANUP)
+    assert await membership.strike_dead(aredis) == 1
+
+
 async def test_what_strangers_left_does_not_end_a_beat(aredis: redis.asyncio.Redis) -> None:
     await membership.enlist(aredis, IDENTITY)
     await aredis.sadd(keys.PAUSED, b"\xff", "mail")

@@ -49,14 +49,16 @@ def test_nobody_who_beats_within_t_is_ever_dead(steps: list[tuple[float, int]]) 
 
 
 @pytest.mark.redis
-async def test_a_recovery_that_redis_refuses_does_not_hide_the_other_dead(
+async def test_what_lies_in_one_record_does_not_hide_the_other_dead(
     aredis: redis.asyncio.Redis, redis_client: redis.Redis
 ) -> None:
-    await aredis.hset(keys.BEATS, mapping={"broken": "1", "dead": "1"})
+    await aredis.hset(keys.BEATS, mapping={"broken": "1", "garbled": "1", b"\xff": b"\xff", "dead": "1"})
     await aredis.set(keys.members("broken"), "no hash")
+    await aredis.hset(keys.members("garbled"), "incarnation", "no list")
+    stay = [b"broken", b"garbled", b"\xff"]
     options = WorkerOptions("app:app", (QueueWeight("mail"),), beat_seconds=0.02, dead_after_seconds=0.1)
     observer = asyncio.create_task(Observer(Life(options, aredis, Tally())).run())
     try:
-        await auntil(lambda: redis_client.hkeys(keys.BEATS) == [b"broken"], timeout_seconds=5)
+        await auntil(lambda: sorted(redis_client.hkeys(keys.BEATS)) == stay, timeout_seconds=5)
     finally:
         observer.cancel()
