@@ -28,6 +28,7 @@ COMMANDS = {
     "retry": "look at jobs that wait for a retry; run them now, kill or delete them",
     "dead": "look at dead jobs; retry or delete them",
     "process": "list the worker processes, Ruby's too; quiet or stop them",
+    "doctor": "look over any Sidekiq's Redis, read-only: what is wrong, what will work",
     "why": "find a job wherever it is: what it waits for, and the next command",
 }
 EXIT_INTERRUPTED = 130

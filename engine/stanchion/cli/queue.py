@@ -138,7 +138,7 @@ def _delete(client: redis.Redis, names: Sequence[str], args: argparse.Namespace)
     for name in names:
         if count := ready_list.length(client, name):
             raise CommandError(
-                f"{counted(count, 'job')} wait in {name}; `stanchion queue clear {name}` deletes them first"
+                f"queue {name} holds {counted(count, 'job')}; `stanchion queue clear {name}` empties it"
             )
     if args.dry_run:
         _say_deleted(names, "would be deleted", args)

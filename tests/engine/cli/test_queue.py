@@ -121,7 +121,7 @@ def test_clear_then_delete(redis_url: str, redis_client: redis.Redis, capsys: Ca
     fill(redis_client)
     redis_client.hset(keys.counters("mail"), "enq", 2)
     assert main(["queue", "delete", "mail", "--yes", "--redis-url", redis_url]) == 2
-    assert "2 jobs wait in mail; `stanchion queue clear mail` deletes them first" in capsys.readouterr().err
+    assert "queue mail holds 2 jobs; `stanchion queue clear mail` empties it" in capsys.readouterr().err
     assert main(["queue", "clear", "mail", "--dry-run", "--redis-url", redis_url]) == 0
     assert redis_client.llen(keys.queue("mail")) == 2
     assert main(["queue", "clear", "mail", "imports", "--yes", "--redis-url", redis_url]) == 0
