@@ -27,6 +27,8 @@ STAT_PROCESSED = "stat:processed"
 """STRING counter: every attempt, failures included."""
 STAT_FAILED = "stat:failed"
 """STRING counter: every failed attempt."""
+UNIQUE_DIGESTS = "uniquejobs:digests"
+"""ZSET (a SET in old versions) of the sidekiq-unique-jobs gem: what it holds locks for. Only ever read."""
 
 
 def queue(name: str) -> str:

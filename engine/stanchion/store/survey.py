@@ -37,8 +37,6 @@ SETS = (keys.SCHEDULE, keys.RETRY, keys.DEAD)
 SAMPLED_JOBS, SAMPLED_QUEUES = 20, 50
 SCANNED_KEYS, SCANNED_PER_CALL = 20_000, 1000
 OVERDUE_SECONDS = 60.0
-UNIQUE_DIGESTS = "uniquejobs:digests"
-"""ZSET (a SET in old versions) of the sidekiq-unique-jobs gem: every digest it holds a lock for."""
 FEATURES = {
     "ActiveJob": ("wrapped",),
     "batches": ("bid",),
@@ -190,8 +188,8 @@ def _names(client: redis.Redis) -> Iterator[bytes]:
 
 
 def _digests(client: redis.Redis) -> int:
-    kind: Any = client.type(UNIQUE_DIGESTS)
-    count: Any = {b"zset": client.zcard, b"set": client.scard}.get(kind, lambda key: 0)(UNIQUE_DIGESTS)
+    kind: Any = client.type(keys.UNIQUE_DIGESTS)
+    count: Any = {b"zset": client.zcard, b"set": client.scard}.get(kind, lambda key: 0)(keys.UNIQUE_DIGESTS)
     return int(count)
 
 
