@@ -68,7 +68,7 @@ def load_paths(paths: Iterable[str | Path]) -> Loaded:
                 if not is_ours(other)
             ]
         else:
-            problems.append(_nothing(str(path), found))
+            problems.append(_nothing(_shown(str(path)), found))
     return Loaded(tuple(manifests), tuple(problems), tuple(skipped))
 
 
@@ -94,10 +94,14 @@ def _read(file: str, found: list[Manifest]) -> list[Problem]:
     try:
         text = sys.stdin.read() if file == _STDIN else Path(file).read_text("utf-8")
     except OSError as error:
-        return [Problem(file, 0, "", "Unreadable", error.strerror or str(error))]
+        return [Problem(_shown(file), 0, "", "Unreadable", error.strerror or str(error))]
     except UnicodeDecodeError:
-        return [Problem(file, 0, "", "Unreadable", "the file is not UTF-8 text")]
-    return _parse(text, "<stdin>" if file == _STDIN else file, found)
+        return [Problem(_shown(file), 0, "", "Unreadable", "the file is not UTF-8 text")]
+    return _parse(text, _shown(file), found)
+
+
+def _shown(file: str) -> str:
+    return "<stdin>" if file == _STDIN else file
 
 
 def _parse(text: str, file: str, found: list[Manifest]) -> list[Problem]:

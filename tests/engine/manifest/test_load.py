@@ -63,6 +63,10 @@ def test_a_dash_is_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert (manifest.file, manifest.name) == ("<stdin>", "mail")
 
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    (problem,) = load_paths(["-"]).problems
+    assert problem.file == "<stdin>", "refused under the name it is accepted under"
+
 
 def test_the_items_of_a_list_are_manifests_of_their_own(tmp_path: Path) -> None:
     text = (
