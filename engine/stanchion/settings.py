@@ -19,6 +19,7 @@ PREFIX = "STANCHION_"
 ON_REFUSED = ("raise", "return")
 LOG_FORMATS = ("text", "json")
 LOG_LEVELS = ("debug", "info", "warning", "error")
+LOG_JOBS = ("all", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,9 @@ class Settings:
     log_format: str = "text"
     """How workers log: `text` for people, `json` for machines."""
     log_level: str = "info"
-    """What workers log: `debug`, `info` (a line for each job that ended), `warning` or `error`."""
+    """What workers log: `debug`, `info`, `warning` or `error`."""
+    log_jobs: str = "all"
+    """Which jobs get a line when they end: `all`, or those that `failed` or expired."""
 
     def __post_init__(self) -> None:
         if self.client_timeout_seconds <= 0:
@@ -51,6 +54,7 @@ class Settings:
         _check_word("wire", self.wire, WIRES)
         _check_word("log_format", self.log_format, LOG_FORMATS)
         _check_word("log_level", self.log_level, LOG_LEVELS)
+        _check_word("log_jobs", self.log_jobs, LOG_JOBS)
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str] | None = None) -> Settings:

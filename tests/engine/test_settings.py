@@ -39,6 +39,7 @@ def test_an_empty_variable_counts_as_absent() -> None:
         ("STANCHION_ON_REFUSED", "shrug", "on_refused must be one of raise, return, not 'shrug'"),
         ("STANCHION_LOG_FORMAT", "xml", "log_format must be one of text, json, not 'xml'"),
         ("STANCHION_LOG_LEVEL", "loud", "log_level must be one of debug, info, warning, error"),
+        ("STANCHION_LOG_JOBS", "some", "log_jobs must be one of all, failed, not 'some'"),
         ("STANCHION_WIRE", "9", "wire must be one of auto, 6, 7, 8, not '9'"),
     ],
 )

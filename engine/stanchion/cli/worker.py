@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from stanchion.errors import InvalidSettings
-from stanchion.settings import LOG_FORMATS, LOG_LEVELS, Settings
+from stanchion.settings import LOG_FORMATS, LOG_JOBS, LOG_LEVELS, Settings
 from stanchion.worker import supervisor
 from stanchion.worker.options import QUEUE_ORDERS, QueueWeight, WorkerOptions
 
@@ -52,7 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--log-level", choices=LOG_LEVELS, metavar="|".join(LOG_LEVELS),
-        help="info: a line for each job that ended (default: STANCHION_LOG_LEVEL or info)",
+        help="what is logged (default: STANCHION_LOG_LEVEL or info)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--log-jobs", choices=LOG_JOBS, metavar="|".join(LOG_JOBS),
+        help="which jobs get a line when they end (default: STANCHION_LOG_JOBS or all)",
     )  # fmt: skip
 
 
@@ -75,5 +79,6 @@ def run(args: argparse.Namespace) -> int:
         wire=args.wire,
         log_format=args.log_format or settings.log_format,
         log_level=args.log_level or settings.log_level,
+        log_jobs=args.log_jobs or settings.log_jobs,
     )
     return supervisor.run(options)

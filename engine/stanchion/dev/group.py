@@ -6,6 +6,7 @@ can do (images, Secrets, cron floors) is left out, and a notice says so.
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -110,6 +111,8 @@ def _group(
 ) -> Group:
     workers = policy.workers or Workers()
     variables, notices = _variables(policy, workers)
+    # A line for each job that ended well would bury the table, which counts them.
+    variables = {"STANCHION_LOG_JOBS": os.environ.get("STANCHION_LOG_JOBS", "failed"), **variables}
     variables |= {"STANCHION_REDIS_URL": redis_url, "REDIS_URL": redis_url, "PYTHONUNBUFFERED": "1"}
     own_app, is_strangers = app or workers.app, policy.queue in commands
     if is_strangers:

@@ -166,7 +166,7 @@ async def main(end: socket.socket) -> int:
     orders = link.messages()
     start = await anext(orders)
     options = WorkerOptions.load(start["options"])
-    log_format.set_up(f"child {start['index']}", options.log_format, options.log_level)
+    log_format.set_up(f"child {start['index']}", options)
     try:
         # What the flags say holds for the calls that jobs make, too.
         app = load_app(options.app, redis_url=options.redis_url)

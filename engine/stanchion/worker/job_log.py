@@ -12,7 +12,8 @@ from stanchion.store.trip import Kind
 from stanchion.worker.failure import Failure
 from stanchion.worker.outcome import Outcome
 
-log = logging.getLogger("stanchion.worker")
+log = logging.getLogger("stanchion.jobs")
+"""A logger of its own, so that it can be told apart and turned down."""
 
 LEVELS = {
     Kind.DONE: logging.INFO,

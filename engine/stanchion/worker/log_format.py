@@ -13,17 +13,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from stanchion.current import job_running_here
+from stanchion.worker import job_log
+from stanchion.worker.options import WorkerOptions
 
-TEXT, JSON = "text", "json"
 
-
-def set_up(who: str, form: str = TEXT, level: str = "info") -> None:
+def set_up(who: str, options: WorkerOptions) -> None:
     """Log to stderr unless the application has set up logging of its own. `who` is this process's part."""
+    if options.log_jobs == "failed":
+        job_log.log.setLevel(logging.WARNING)
     if logging.getLogger().handlers:
         return
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines(who) if form == JSON else TextLines(who))
-    logging.basicConfig(level=level.upper(), handlers=[handler])
+    handler.setFormatter(JsonLines(who) if options.log_format == "json" else TextLines(who))
+    logging.basicConfig(level=options.log_level.upper(), handlers=[handler])
 
 
 def job_fields(record: logging.LogRecord) -> Iterator[tuple[str, Any]]:

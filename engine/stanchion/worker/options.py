@@ -75,6 +75,8 @@ class WorkerOptions:
     """`text` or `json`."""
     log_level: str = "info"
     """`debug`, `info`, `warning` or `error`."""
+    log_jobs: str = "all"
+    """Which jobs get a line when they end: `all` or `failed`."""
 
     def __post_init__(self) -> None:
         if not self.queues:

@@ -40,7 +40,7 @@ log = logging.getLogger("stanchion.worker")
 
 def run(options: WorkerOptions) -> int:
     """Run a worker until it is told to stop. Returns the exit code. Raises CommandError if it can't."""
-    log_format.set_up("worker", options.log_format, options.log_level)
+    log_format.set_up("worker", options)
     return asyncio.run(Supervisor(options).run())
 
 

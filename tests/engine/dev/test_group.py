@@ -47,6 +47,7 @@ def test_literal_variables_are_set_and_others_are_named() -> None:
     assert only.command is not None
     assert only.command.variables["MODE"] == "x"
     assert only.command.variables["STANCHION_REDIS_URL"] == URL
+    assert only.command.variables["STANCHION_LOG_JOBS"] == "failed"
     assert "TOKEN" in only.notices[0]
 
 
