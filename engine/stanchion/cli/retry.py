@@ -40,7 +40,7 @@ def room_in_dead(client: redis.Redis, count: int) -> str:
 
 SET = EntrySet(
     key=keys.RETRY,
-    noun="retrying job",
+    noun="failed job",
     score_means="due_at",
     titles=TITLES,
     row=row,

@@ -105,7 +105,7 @@ def test_show_tells_everything(redis_client: redis.Redis, capsys: Captured) -> N
         '  cattr: {"id": []}',
     ]
     assert main(["retry", "show", "b"]) == 1
-    assert capsys.readouterr().err == ("b: no such retrying job; `stanchion why b` looks everywhere\n")
+    assert capsys.readouterr().err == ("b: no such failed job; `stanchion why b` looks everywhere\n")
 
 
 def test_retry_forgives_a_failure_and_keeps_every_field(redis_client: redis.Redis, capsys: Captured) -> None:
@@ -154,7 +154,7 @@ def test_kill_warns_what_the_dead_set_would_drop(redis_client: redis.Redis, caps
     redis_client.zadd(keys.DEAD, {f"m{at}": time.time() for at in range(10_000)})
     assert main(["retry", "kill", "a"]) == 0
     printed = capsys.readouterr()
-    assert printed.out == "1 retrying job killed\n"
+    assert printed.out == "1 failed job killed\n"
     assert "its oldest 1 would be dropped" in printed.err
     assert redis_client.zscore(keys.DEAD, failed("a")) == pytest.approx(time.time(), abs=30)
     assert redis_client.zcard(keys.RETRY) == 0
