@@ -5,6 +5,7 @@ Each `type: ignore` is an error mypy must report; an unused one fails the check.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import assert_type
 
 import stanchion
@@ -21,6 +22,30 @@ async def import_catalog(account: int, *, rows: list[int]) -> str:
 @app.job
 def welcome(user: int, lang: str = "en") -> int:
     return user + len(lang)
+
+
+def backoff(failures: int, error: BaseException) -> float | stanchion.Discard:
+    return 30 * failures if str(error) else stanchion.Discard("nothing to say")
+
+
+@app.job(backoff=backoff, retry_for=3600, dead=False, timeout_seconds=30, expires_in=300)
+def limited() -> None:
+    stanchion.current_job().check_stopping()
+
+
+@app.middleware.client
+def sign(job: stanchion.Job) -> stanchion.Job:
+    return job.replace(release=1)
+
+
+@app.middleware.server
+async def on_the_loop(job: stanchion.Job, call_next: Callable[[], Awaitable[None]]) -> None:
+    await call_next()
+
+
+@app.middleware.server
+def in_the_thread(job: stanchion.Job, call_next: Callable[[], None]) -> None:
+    call_next()
 
 
 async def calls() -> None:
@@ -48,3 +73,6 @@ async def mistakes() -> None:
     app.enqueue("a", delai=3)  # type: ignore[call-arg]
     app.enqueue_many([welcome])  # type: ignore[list-item]
     stanchion.App(on_refused="ignore")  # type: ignore[arg-type]
+    app.job(retrys=3)  # type: ignore[call-overload]
+    app.job(timeout_seconds="30")  # type: ignore[call-overload]
+    app.middleware.server(sign)  # type: ignore[type-var]
