@@ -84,6 +84,14 @@ class Job:
             raise MalformedPayload("the payload's 'args' are no array")
         return cls(fields, raw)
 
+    @classmethod
+    def read(cls, raw: bytes) -> Self | None:
+        """As `parse`, for a look at a stranger's bytes: None if they are no job."""
+        try:
+            return cls.parse(raw)
+        except MalformedPayload:
+            return None
+
     def dump(self) -> bytes:
         """The record as compact UTF-8 JSON. Raises ValueError for NaN and Infinity."""
         try:

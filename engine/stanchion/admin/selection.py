@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from stanchion.errors import MalformedPayload
 from stanchion.job import Job
 from stanchion.policy.match import matches_any
 from stanchion.store import keys
@@ -25,10 +24,7 @@ class Found:
     @classmethod
     def read(cls, entry: Entry) -> Found:
         """Never raises: bytes that are no job must stay visible and deletable."""
-        try:
-            return cls(entry, Job.parse(entry.member))
-        except MalformedPayload:
-            return cls(entry, None)
+        return cls(entry, Job.read(entry.member))
 
     @property
     def id(self) -> str:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from stanchion.admin.selection import error_of
 from stanchion.admin.wording import due, moment, span
-from stanchion.errors import MalformedPayload
 from stanchion.job import Job
 from stanchion.store.processes import Process
 from stanchion.store.queues import QueueLine
@@ -66,7 +65,7 @@ def explain(sighting: Sighting, situation: Situation) -> Reason:
 
 def _ready(sighting: Sighting, situation: Situation) -> Reason:
     name, line = sighting.queue, situation.queue(sighting.queue)
-    job = _job(sighting)
+    job = Job.read(sighting.payload)
     since = job.enqueued_at_seconds if job else None
     waiting = max(sighting.position, line.waiting if line else 0)
     where = f"ready in queue {name}, number {sighting.position:,} of {waiting:,}"
@@ -121,7 +120,7 @@ def _in_ruby(sighting: Sighting, situation: Situation) -> Reason:
 
 def _later(sighting: Sighting, situation: Situation) -> Reason:
     is_retry = sighting.place is Place.RETRY
-    job = _job(sighting)
+    job = Job.read(sighting.payload)
     where = f"in {sighting.place}, due {due(sighting.score, situation.now)} ({moment(sighting.score)})"
     if job is not None and is_retry:
         where += f", after {(job.retry_count or 0) + 1} failure(s), the last: {error_of(job)}"
@@ -138,15 +137,8 @@ def _later(sighting: Sighting, situation: Situation) -> Reason:
 
 
 def _dead(sighting: Sighting, situation: Situation) -> Reason:
-    job = _job(sighting)
+    job = Job.read(sighting.payload)
     error = error_of(job) if job else "the bytes are no job"
     jid = identify(sighting.payload)
     where = f"dead for {span(situation.now - sighting.score)} ({moment(sighting.score)}): {error}"
     return Reason(where, "it was given up", f"stanchion dead show {jid}, then dead retry or dead delete")
-
-
-def _job(sighting: Sighting) -> Job | None:
-    try:
-        return Job.parse(sighting.payload)
-    except MalformedPayload:
-        return None

@@ -47,19 +47,15 @@ def text(payload: bytes, place: Mapping[str, str]) -> str:
 
 def title(payload: bytes) -> str:
     """The job's id and name, or the stand-in of bytes that are no job."""
-    try:
-        job = Job.parse(payload)
-    except MalformedPayload:
-        return f"{identify(payload)} (the bytes are no job)"
-    return f"{job.jid} {_name(job)}"
+    job = Job.read(payload)
+    return f"{job.jid} {_name(job)}" if job else f"{identify(payload)} (the bytes are no job)"
 
 
 def as_json(payload: bytes) -> dict[str, Any]:
     """The payload as it is, or, where it is no job, its bytes as text."""
-    try:
-        return {"jid": identify(payload), "payload": dict(Job.parse(payload).fields)}
-    except MalformedPayload:
-        return {"jid": identify(payload), "payload": None, "bytes": payload.decode(errors="backslashreplace")}
+    if job := Job.read(payload):
+        return {"jid": job.jid, "payload": dict(job.fields)}
+    return {"jid": identify(payload), "payload": None, "bytes": payload.decode(errors="backslashreplace")}
 
 
 def _name(job: Job) -> str:

@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
         limits = ConfigCache().refresh(client).dead_limits() if is_readable else DeadLimits()
     diagnosis = diagnose(seen, limits)
     if args.json:
-        print(json.dumps(_as_json(seen, diagnosis), ensure_ascii=False))
+        print(json.dumps(_as_json(seen, diagnosis)))
     else:
         print("\n".join(map(clean, _lines(seen, diagnosis))))
     return 0 if diagnosis.is_healthy else 1

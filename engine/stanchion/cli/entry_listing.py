@@ -24,7 +24,7 @@ def ls(client: redis.Redis, of: EntrySet, args: argparse.Namespace) -> int:
     found = bulk.matching(client, of.key, filters.selection(args), newest_first=of.newest_first)
     shown = list(islice(found, args.limit or None))
     if args.json:
-        print(json.dumps([_as_json(of, each) for each in shown], ensure_ascii=False))
+        print(json.dumps([_as_json(of, each) for each in shown]))
     elif shown:
         now = entries.clock(client)
         print(render(of.titles, [of.row(each, now) for each in shown]))
@@ -40,7 +40,7 @@ def show(client: redis.Redis, of: EntrySet, args: argparse.Namespace) -> int:
     """Everything about one job. Returns 0, or 1 if it is not there."""
     found = named(client, of, [args.jid])
     if args.json:
-        print(json.dumps([_as_json(of, each) for each in found], ensure_ascii=False))
+        print(json.dumps([_as_json(of, each) for each in found]))
     elif found:
         title = of.score_means.replace("_", " ").capitalize()
         texts = [details.text(each.entry.member, {title: moment(each.entry.score)}) for each in found]

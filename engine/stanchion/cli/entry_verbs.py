@@ -17,10 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser, of: EntrySet) -> None:
     filters.add_arguments(ls)
     filters.add_limit(ls, "show at most N, 0 for all", default=SHOWN)
     show = verbs.add_parser("show", help="everything about one job: arguments, error, backtrace")
-    show.add_argument("jid", metavar="JID", help="the job's id")
+    show.add_argument("jid", type=filters.jid, metavar="JID", help="the job's id")
     for verb in of.verbs:
         acting = verbs.add_parser(verb.name, help=verb.help)
-        acting.add_argument("jids", metavar="JID", nargs="*", help="the jobs; else filters, or --all")
+        acting.add_argument(
+            "jids", type=filters.jid, metavar="JID", nargs="*", help="the jobs; else filters, or --all"
+        )
         acting.add_argument("--all", action="store_true", help="every job in the set")
         filters.add_arguments(acting)
         filters.add_limit(acting, "at most N of them, 0 for no limit", default=0)

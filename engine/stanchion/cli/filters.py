@@ -45,6 +45,13 @@ def add_limit(parser: argparse.ArgumentParser, text: str, *, default: int) -> No
     )
 
 
+def jid(text: str) -> str:
+    """A job's id; one that is no UTF-8 cannot be in Redis's JSON."""
+    if not text.isprintable():
+        raise argparse.ArgumentTypeError(f"{text!r} is no job id")
+    return text
+
+
 def count(text: str) -> int:
     """A whole number, 0 or more."""
     if not text.isdecimal():

@@ -19,7 +19,6 @@ from stanchion.cli import details, filters, session
 from stanchion.cli.asking import say
 from stanchion.cli.table import render
 from stanchion.cli.why import add_search_limit, nowhere
-from stanchion.errors import MalformedPayload
 from stanchion.job import Job
 from stanchion.store import cancellation, entries, ready_list
 from stanchion.store.search import identify
@@ -36,12 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     filters.add_arguments(ls, with_queue=False)
     filters.add_limit(ls, "show at most N, 0 for all", default=SHOWN)
     show = verbs.add_parser("show", help="everything about one job, wherever it is")
-    show.add_argument("jid", metavar="JID", help="the job's id")
+    show.add_argument("jid", type=filters.jid, metavar="JID", help="the job's id")
     delete = verbs.add_parser("delete", help="remove jobs for good, wherever they wait; not running ones")
-    delete.add_argument("jids", metavar="JID", nargs="+", help="their ids")
+    delete.add_argument("jids", type=filters.jid, metavar="JID", nargs="+", help="their ids")
     delete.add_argument("--dry-run", action="store_true", help="say what would be done, change nothing")
     cancel = verbs.add_parser("cancel", help="ask the workers that run these jobs to end them early")
-    cancel.add_argument("jids", metavar="JID", nargs="+", help="their ids")
+    cancel.add_argument("jids", type=filters.jid, metavar="JID", nargs="+", help="their ids")
     for verb in (ls, show, delete, cancel):
         add_search_limit(verb)
         session.add_arguments(verb)
@@ -62,7 +61,7 @@ def _ls(client: redis.Redis, args: argparse.Namespace) -> int:
     found = _matching(client, args, now)
     shown = list(islice(found, args.limit or None))
     if args.json:
-        print(json.dumps([details.as_json(payload) for payload in shown], ensure_ascii=False))
+        print(json.dumps([details.as_json(payload) for payload in shown]))
     elif shown:
         print(render(TITLES, [row(payload, now) for payload in shown]))
     if args.limit and len(shown) == args.limit < waiting:
@@ -81,19 +80,19 @@ def _ls(client: redis.Redis, args: argparse.Namespace) -> int:
 def _matching(client: redis.Redis, args: argparse.Namespace, now: float) -> Iterator[bytes]:
     selection: Selection = filters.selection(args)
     for payload in islice(ready_list.walk(client, args.of_queue), args.search_limit):
-        job = _job(payload)
+        job = Job.read(payload)
         if selection.covers(job, job.enqueued_at_seconds if job else None, now):
             yield payload
 
 
 def row(payload: bytes, now: float) -> tuple[str, ...]:
     """One line of `ls`."""
-    job = _job(payload)
+    job = Job.read(payload)
     if job is None:
         return (identify(payload), "-", "-", "-", "the bytes are no job")
     since = job.enqueued_at_seconds
     age = span(None if since is None else now - since)
-    return (job.jid, job.name, age, job.tenant or "-", json.dumps(job.args, ensure_ascii=False))
+    return (job.jid, job.name, age, job.tenant or "-", json.dumps(job.args))
 
 
 def _show(client: redis.Redis, args: argparse.Namespace) -> int:
@@ -101,7 +100,7 @@ def _show(client: redis.Redis, args: argparse.Namespace) -> int:
     sightings = found.search.sightings
     if args.json:
         places = [{"place": each.place, **details.as_json(each.payload)} for each in sightings]
-        print(json.dumps(places, ensure_ascii=False))
+        print(json.dumps(places))
     elif sightings:
         texts = [
             details.text(each.payload, {"Place": explain(each, found.situation).where}) for each in sightings
@@ -148,10 +147,3 @@ def _cancel(client: redis.Redis, args: argparse.Namespace) -> int:
     for jid in () if args.json else asked:
         print(f"{jid} asked to end")
     return 0 if len(asked) == len(set(args.jids)) else 1
-
-
-def _job(payload: bytes) -> Job | None:
-    try:
-        return Job.parse(payload)
-    except MalformedPayload:
-        return None

@@ -18,7 +18,7 @@ from stanchion.store.search import LIMIT, Sighting
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The command's flags."""
-    parser.add_argument("jid", metavar="JID", help="the job's id")
+    parser.add_argument("jid", type=filters.jid, metavar="JID", help="the job's id")
     add_search_limit(parser)
     session.add_arguments(parser)
 
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         found = locate(client, args.jid, limit=args.search_limit)
     reasons = [(sighting, explain(sighting, found.situation)) for sighting in found.search.sightings]
     if args.json:
-        print(json.dumps(_as_json(found, reasons), ensure_ascii=False))
+        print(json.dumps(_as_json(found, reasons)))
     elif reasons:
         print("\n\n".join("\n".join(_lines(found, *each)) for each in reasons))
     else:

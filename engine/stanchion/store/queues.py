@@ -13,7 +13,6 @@ from typing import Any
 import redis
 from redis.exceptions import WatchError
 
-from stanchion.errors import MalformedPayload
 from stanchion.job import Job
 from stanchion.store import keys
 from stanchion.store.processes import Process
@@ -125,10 +124,8 @@ def _switch(client: redis.Redis, command: str, name: str) -> bool:
 
 
 def _age(payload: bytes | None, now: float) -> float | None:
-    try:
-        enqueued_at = Job.parse(payload).enqueued_at_seconds if payload else None
-    except MalformedPayload:
-        return None
+    head = Job.read(payload) if payload else None
+    enqueued_at = head.enqueued_at_seconds if head else None
     return None if enqueued_at is None else max(0.0, now - enqueued_at)
 
 

@@ -16,7 +16,6 @@ from typing import Any
 
 import redis
 
-from stanchion.errors import MalformedPayload
 from stanchion.job import Job
 from stanchion.store import keys
 from stanchion.store.entries import Entry
@@ -70,10 +69,8 @@ class Search:
 
 def identify(payload: bytes) -> str:
     """The job's id, or a stand-in made from the bytes where they are no job."""
-    try:
-        return Job.parse(payload).jid
-    except MalformedPayload:
-        return STAND_IN + hashlib.sha1(payload, usedforsecurity=False).hexdigest()[:12]
+    job = Job.read(payload)
+    return job.jid if job else STAND_IN + hashlib.sha1(payload, usedforsecurity=False).hexdigest()[:12]
 
 
 def find(client: redis.Redis, jid: str, queues: Iterable[str], *, limit: int = LIMIT) -> Search:

@@ -15,7 +15,6 @@ from typing import Any
 import redis
 from redis.exceptions import NoPermissionError
 
-from stanchion.errors import MalformedPayload
 from stanchion.job import Job
 from stanchion.store import entries, keys, processes, queues
 from stanchion.store.processes import Process
@@ -128,7 +127,7 @@ def _work(client: redis.Redis, now: float) -> Work:
             pipeline.lrange(keys.queue(line.queue), -SAMPLED_JOBS, -1)
         replies = pipeline.execute()
     payloads = [payload for page in (*replies[2:9:3], *replies[9:]) for payload in page]
-    jobs = [job for payload in payloads if (job := _job(payload)) is not None]
+    jobs = [job for payload in payloads if (job := Job.read(payload)) is not None]
     return Work(
         queues=tuple(lines),
         processes=tuple(everyone),
@@ -191,10 +190,3 @@ def _digests(client: redis.Redis) -> int:
     kind: Any = client.type(keys.UNIQUE_DIGESTS)
     count: Any = {b"zset": client.zcard, b"set": client.scard}.get(kind, lambda key: 0)(keys.UNIQUE_DIGESTS)
     return int(count)
-
-
-def _job(payload: bytes) -> Job | None:
-    try:
-        return Job.parse(payload)
-    except MalformedPayload:
-        return None

@@ -119,3 +119,19 @@ def test_delete_takes_what_waits_and_not_what_runs(redis_client: redis.Redis, ca
     assert jids(redis_client, "mail") == ["b"]
     assert redis_client.exists(keys.SCHEDULE) == 0
     assert redis_client.hlen(keys.lease("i1")) == 1
+
+
+def test_odd_text_is_shown_and_no_error(redis_client: redis.Redis, capsys: Captured) -> None:
+    """Half a surrogate pair in a payload, and an id on the command line that is no UTF-8."""
+    push(redis_client, '{"class":"A","jid":"a","args":["\\ud800"]}')
+    for command in (
+        ["job", "ls", "mail"],
+        ["job", "ls", "mail", "--json"],
+        ["job", "show", "a"],
+        ["why", "a"],
+    ):
+        assert main(command) == 0
+        capsys.readouterr().out.encode()
+    with pytest.raises(SystemExit) as ended:
+        main(["why", "\udcff"])
+    assert ended.value.code == 2

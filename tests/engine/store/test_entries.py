@@ -9,6 +9,7 @@ import pytest
 import redis
 
 from engine.ready import jids
+from rig.redis_versions import every_redis
 from stanchion.store import entries, keys
 from stanchion.store.entries import Answer, Cursor, Entry, Requeue
 
@@ -54,6 +55,7 @@ def requeue(client: redis.Redis, *payloads: bytes) -> list[Answer]:
     return entries.requeue(client, keys.DEAD, moves)
 
 
+@every_redis
 @pytest.mark.redis
 def test_requeue_pushes_what_it_saw_and_nothing_else(redis_client: redis.Redis) -> None:
     one, two, three = MAIL % 1, MAIL % 2, MAIL % 3
@@ -66,6 +68,7 @@ def test_requeue_pushes_what_it_saw_and_nothing_else(redis_client: redis.Redis) 
     assert redis_client.exists(keys.DEAD) == 0
 
 
+@every_redis
 @pytest.mark.redis
 def test_what_redis_refuses_stays_as_it_was(redis_client: redis.Redis) -> None:
     redis_client.zadd(keys.DEAD, {MAIL % 1: 1.25})
@@ -79,6 +82,7 @@ def test_what_redis_refuses_stays_as_it_was(redis_client: redis.Redis) -> None:
     assert redis_client.zscore(keys.RETRY, "x") == 7.5
 
 
+@every_redis
 @pytest.mark.redis
 def test_a_full_memory_moves_jobs_all_the_same(redis_client: redis.Redis) -> None:
     redis_client.zadd(keys.DEAD, {MAIL % 1: 1.0})
@@ -95,6 +99,7 @@ def test_a_full_memory_moves_jobs_all_the_same(redis_client: redis.Redis) -> Non
     assert redis_client.zscore(keys.DEAD, MAIL % 2) == 9.0
 
 
+@every_redis
 @pytest.mark.redis
 def test_bury_keeps_the_bytes_and_trims(redis_client: redis.Redis) -> None:
     redis_client.zadd(keys.DEAD, {"too old": 10.0, "old": 60.0, "young": 99.0})
