@@ -139,8 +139,9 @@ class Executor:
         self, job: Job, queue: str, declared: JobOptions, error: BaseException, now: float
     ) -> Outcome:
         policy = self._config.view.queue(queue)
+        job = with_declared(job, declared)
         attempt = Attempt(
-            with_declared(job, declared.wire_fields),
+            job,
             queue,
             effective_retries(job.retry, declared.retries, policy.max_retries if policy else None),
             functools.partial(retry_delay.of, error, declared.backoff, self._rng),

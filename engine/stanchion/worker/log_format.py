@@ -14,6 +14,7 @@ from typing import Any
 
 from stanchion.current import job_running_here
 from stanchion.worker import job_log
+from stanchion.worker.failure import Failure
 from stanchion.worker.options import WorkerOptions
 
 
@@ -51,7 +52,7 @@ class TextLines(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         """The line itself."""
-        fields = "".join(f" {name}={value}" for name, value in job_fields(record))
+        fields = "".join(f" {name}={_on_one_line(value)}" for name, value in job_fields(record))
         return super().formatMessage(record) + fields
 
 
@@ -75,12 +76,13 @@ class JsonLines(logging.Formatter):
             "message": record.getMessage(),
             **dict(job_fields(record)),
         }
-        if record.exc_info:
-            line["error"] = "".join(_last_line(record))
+        if record.exc_info and record.exc_info[1]:
+            line["error"] = str(Failure.of(record.exc_info[1]))
             line["stack"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
-def _last_line(record: logging.LogRecord) -> str:
-    error = record.exc_info[1] if record.exc_info else None
-    return f"{type(error).__name__}: {error}"
+def _on_one_line(value: object) -> str:
+    """Payloads are written by others: a name with a line break in it must not look like a line of ours."""
+    text = str(value)
+    return text if text.isprintable() else repr(text)

@@ -5,12 +5,12 @@ The rules are Sidekiq's, so that Ruby's web page and workers read our retries.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from stanchion.dialect import SIDEKIQ_7, Dialect
 from stanchion.job import Job
+from stanchion.job_options import JobOptions
 from stanchion.outcomes import Discard, JobOutcome, Kill, Snooze
 from stanchion.store.trip import Kind
 from stanchion.worker.failure import Failure
@@ -113,9 +113,12 @@ def is_expired(job: Job, now: float) -> bool:
     return job.expires_at_seconds is not None and job.expires_at_seconds <= now
 
 
-def with_declared(job: Job, wire_fields: Mapping[str, Any]) -> Job:
+def with_declared(job: Job, declared: JobOptions) -> Job:
     """The job with what its code declares and its payload does not say: a producer may lack the code."""
-    return Job({**wire_fields, **job.fields}) if wire_fields else job
+    fields = dict(declared.wire_fields)
+    if declared.retries is not None:
+        fields["retry"] = declared.retries
+    return Job({**fields, **job.fields}) if fields else job
 
 
 def limit_of(retries: bool | int) -> int:

@@ -64,6 +64,12 @@ def test_every_line_inside_a_job_says_which(caplog: pytest.LogCaptureFixture) ->
         assert "tenant" not in as_json(record)
 
 
+def test_a_name_from_a_payload_cannot_start_a_line(caplog: pytest.LogCaptureFixture) -> None:
+    record = record_of(lambda: logging.getLogger("shop").info("hello"), caplog)
+    with running(JOB.replace(**{"class": "a\nb"}), lambda: None):
+        assert "job='a\\nb' queue=mail" in TextLines("child 0").format(record)
+
+
 def test_the_last_line_has_elapsed_and_outcome_and_the_stack_is_a_field(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from stanchion.dialect import Dialect
 from stanchion.job import Job
+from stanchion.job_options import JobOptions
 from stanchion.outcomes import Discard, Interrupted, JobOutcome, Kill, Retry, Snooze
 from stanchion.store.trip import Kind
 from stanchion.worker.outcome import (
@@ -186,8 +187,10 @@ def test_a_job_is_expired_from_its_time_on(expires_at: Any, expected: bool) -> N
 
 def test_the_payload_beats_what_code_declares() -> None:
     """A producer may lack the code, or have an older one."""
-    merged = with_declared(job(dead=True), {"dead": False, "retry_for": 60})
-    assert (merged.fields["dead"], merged.fields["retry_for"]) == (True, 60)
+    declared = JobOptions.of(dead=False, retry_for=60, retries=5)
+    merged = with_declared(job(dead=True), declared)
+    assert (merged.fields["dead"], merged.fields["retry_for"], merged.retry) == (True, 60, True)
+    assert with_declared(Job({"class": "a", "jid": "b", "args": []}), declared).retry == 5
 
 
 def test_malformed_bytes_are_buried_as_they_are() -> None:
