@@ -12,6 +12,8 @@ from stanchion.store.processes import Process
 from stanchion.store.queues import QueueLine
 from stanchion.store.search import Place, Sighting, identify
 
+SILENT_SECONDS = 15.0
+"""Our workers beat every two seconds, Ruby's every five or ten."""
 OVERDUE_SECONDS = 5.0
 """A due job is promoted within about a second; Ruby's pollers look every five."""
 
@@ -98,7 +100,8 @@ def _in_hands(sighting: Sighting, situation: Situation) -> Reason:
         where = f"in the hands of process {sighting.holder}, taken from queue {sighting.queue}"
         where += f" {span(situation.now - (sighting.since_seconds or situation.now))} ago"
     if process is not None:
-        return Reason(where, "it runs, or is about to", f"stanchion process show {sighting.holder}")
+        because = "it runs, or is about to" + _silence(process, situation.now)
+        return Reason(where, because, f"stanchion process show {sighting.holder}")
     if any(other.is_ours for other in situation.alive):
         return Reason(
             where, "that process is dead; a live worker gives its jobs back within seconds", "nothing: wait"
@@ -108,6 +111,12 @@ def _in_hands(sighting: Sighting, situation: Situation) -> Reason:
         "that process is dead, and there is no live worker that would give its jobs back",
         f"stanchion worker MODULE:APP -q {sighting.queue}",
     )
+
+
+def _silence(process: Process, now: float) -> str:
+    """Said of a process that may be dead: its record lives for a minute after its last beat."""
+    silent = now - (process.beat_at_seconds or now)
+    return f"; but its process has not beaten for {span(silent)}" if silent > SILENT_SECONDS else ""
 
 
 def _in_ruby(sighting: Sighting, situation: Situation) -> Reason:

@@ -42,6 +42,8 @@ def situation(*processes: Process, paused: str = "no") -> Situation:
         (READY, situation(replace(OURS, is_quiet=True)), "", "every worker of queue mail is quiet", ""),
         (LEASED, situation(OURS), "in the hands of process vm:1:ab, taken from queue mail 30s ago",
          "it runs", "stanchion process show vm:1:ab"),
+        (LEASED, situation(replace(OURS, beat_at_seconds=NOW - 20)), "",
+         "it runs, or is about to; but its process has not beaten for 20s", ""),
         (LEASED, situation(replace(OURS, identity="vm:3:ef")), "",
          "a live worker gives its jobs back", "wait"),
         (LEASED, situation(RUBY), "", "no live worker that would give its jobs back", "stanchion worker"),
