@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
     require_local_extra()
     from stanchion.dev import session
     from stanchion.dev.group import parse_exec
-    from stanchion.dev.runner import RunOptions
+    from stanchion.dev.run_options import RunOptions
 
     if not args.paths and args.app is None:
         raise CommandError("name a manifest (PATH), an application (--app MODULE:APP), or both")

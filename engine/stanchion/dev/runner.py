@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -21,10 +20,11 @@ from stanchion.dev import declaration, strays
 from stanchion.dev.config_keeper import ConfigKeeper
 from stanchion.dev.declaration import Declaration
 from stanchion.dev.fleet import Fleet
-from stanchion.dev.group import TICK_SECONDS, Group, groups_of
+from stanchion.dev.group import TICK_SECONDS, Group
 from stanchion.dev.group_runner import GroupRunner
 from stanchion.dev.leash import Leash
 from stanchion.dev.reload import changes
+from stanchion.dev.run_options import RunOptions
 from stanchion.dev.screen import Screen
 from stanchion.dev.status import QueueStatus, RunStatus
 from stanchion.dev.strays import Strays
@@ -34,24 +34,6 @@ from stanchion.store import connection
 
 IDLE_SECONDS = 3.0
 """A job between its queue and the next heartbeat is in no figure: idle must last longer than a beat."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What the command line asked for."""
-
-    paths: tuple[Path, ...] = ()
-    app: str | None = None
-    commands: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    redis_url: str = ""
-    once: bool = False
-    """End when every queue is idle."""
-
-    def groups(self, declared: Declaration) -> tuple[Group, ...]:
-        """Who runs what. Raises CommandError for what does not fit together."""
-        return groups_of(
-            declared.queue_policies, app=self.app, commands=self.commands, redis_url=self.redis_url
-        )
 
 
 class Runner:

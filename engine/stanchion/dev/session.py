@@ -19,7 +19,8 @@ from stanchion.dev import declaration
 from stanchion.dev.declaration import Declaration
 from stanchion.dev.leash import Leash
 from stanchion.dev.redis_server import HOST, RedisServer
-from stanchion.dev.runner import Runner, RunOptions
+from stanchion.dev.run_options import RunOptions
+from stanchion.dev.runner import Runner
 from stanchion.dev.screen import Screen, screen_for
 from stanchion.store import connection, keys
 

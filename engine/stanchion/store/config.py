@@ -15,6 +15,7 @@ import redis.asyncio
 
 from stanchion.policy.contract import ConfigHash
 from stanchion.store import keys
+from stanchion.store.config_reader import text
 from stanchion.store.script import Script
 
 _WRITE = Script("config_write")
@@ -119,12 +120,12 @@ async def sweep(
 
 async def read(client: redis.asyncio.Redis, kind: str, name: str) -> dict[str, str]:
     """The fields of one hash; empty if there is none."""
-    return _text(await client.hgetall(keys.config(kind, name)))
+    return text(await client.hgetall(keys.config(kind, name)))
 
 
 async def list_index(client: redis.asyncio.Redis) -> dict[str, str]:
     """Index entry (`kind/name`) -> stamp (`digest:ownerUid`)."""
-    return _text(await client.hgetall(keys.CONFIG_INDEX))
+    return text(await client.hgetall(keys.CONFIG_INDEX))
 
 
 async def epoch(client: redis.asyncio.Redis) -> str:
@@ -139,7 +140,3 @@ def _keys(kind: str, name: str) -> list[str]:
 
 def _fence(fence: int | None) -> str:
     return "" if fence is None else str(fence)
-
-
-def _text(fields: Mapping[Any, Any]) -> dict[str, str]:
-    return {key.decode(errors="replace"): value.decode(errors="replace") for key, value in fields.items()}

@@ -75,7 +75,7 @@ def _plan(known: Mapping[str, str]) -> Plan:
     for answer in (epoch, found):
         if isinstance(answer, RedisError):
             raise answer
-    index = _text(found)
+    index = text(found)
     problems = [f"{entry}: is of no kind this version knows" for entry in index if not _is_known(entry)]
     changed = [entry for entry in index if _is_known(entry) and known.get(entry) != index[entry]]
     answers = (yield [("hgetall", _key(entry)) for entry in changed]) if changed else []
@@ -86,7 +86,7 @@ def _plan(known: Mapping[str, str]) -> Plan:
         elif not answer:
             problems.append(f"{entry}: stands in the index but its hash is gone")
         else:
-            hashes[entry] = _text(answer)
+            hashes[entry] = text(answer)
     return Snapshot((epoch or b"").decode(), index, hashes, tuple(problems))
 
 
@@ -105,6 +105,6 @@ def _snapshot(end: StopIteration) -> Snapshot:
     return snapshot
 
 
-def _text(fields: Mapping[Any, Any]) -> dict[str, str]:
-    # Bytes that are no UTF-8 become other text; the digest then shows the hash as damaged.
+def text(fields: Mapping[Any, Any]) -> dict[str, str]:
+    """A hash as text. Bytes that are no UTF-8 become other text: the digest then shows the damage."""
     return {key.decode(errors="replace"): value.decode(errors="replace") for key, value in fields.items()}

@@ -11,12 +11,12 @@ import redis.asyncio
 from stanchion.dev.demo import ledger
 from stanchion.dev.demo.ledger import Count
 from stanchion.dev.fleet import Fleet
+from stanchion.dev.group import LEAD_SECONDS
 from stanchion.store.facts import sample
 
 TRACE_POINTS = 240
 """Two minutes: the whole demo, if the terminal is that wide."""
 TRACE_STEP_SECONDS = 0.5
-LEAD_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
