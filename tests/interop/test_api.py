@@ -10,7 +10,7 @@ import redis
 from engine.worker.running import Worker
 from interop.interop_app import RELEASE
 from interop.ledger import PATIENCE_SECONDS, await_ledger, await_one, started
-from interop.ruby import Console
+from interop.ruby import Console, RubyWorker
 from stanchion.app import App
 from stanchion.store import keys
 from waiting import until
@@ -64,6 +64,24 @@ def test_attempts_are_counted_once(console: Console, app: App, redis_client: red
         1,
         0,
     ]
+    history = "Sidekiq::Stats::History.new(2)"
+    assert console.run(f"[{history}.processed, {history}.failed].map {{ |days| days.values.sum }}") == [2, 1]
+
+
+def test_a_live_ruby_process_is_answered_in_its_dialect_and_a_dead_one_vanishes(
+    console: Console, python_worker: Worker, ruby_worker: RubyWorker, redis_client: redis.Redis
+) -> None:
+    """Its record runs out after a minute; here it is taken away, and with it the lock of an earlier look."""
+    versions = "Sidekiq::ProcessSet.new(false).map { |process| process['version'] }"
+    until(lambda: "6.4.1" in console.run(versions), timeout_seconds=PATIENCE_SECONDS)
+    dead = ruby_worker.identity
+    ruby_worker.process.kill()
+    ruby_worker.process.wait()
+    redis_client.delete(dead, keys.PROCESS_CLEANUP)
+    identities = "Sidekiq::ProcessSet.new(false).map { |process| process['identity'] }"
+    listed = "Sidekiq.redis { |redis| redis.smembers('processes') }"
+    until(lambda: console.run(listed) == [python_worker.identity], timeout_seconds=PATIENCE_SECONDS)
+    assert console.run(identities) == [python_worker.identity]
 
 
 def test_what_sidekiq_pro_pauses_is_paused(

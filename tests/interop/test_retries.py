@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -104,6 +105,23 @@ def test_a_class_that_only_ruby_knows_waits_for_ruby(
     start_ruby()
     console.run("Sidekiq::RetrySet.new.retry_all")
     assert await_ledger(redis_client, 1) == [["ruby", 1]]
+
+
+@pytest.mark.usefixtures("python_worker")
+def test_an_active_job_goes_by_its_own_name_and_stays_as_it_is(
+    console: Console, redis_client: redis.Redis
+) -> None:
+    args = [{"job_class": "MailJob", "arguments": [7, {"_aj_symbol_keys": []}], "big": 2**70}]
+    wrapper = {"class": "ActiveJob::QueueAdapters::SidekiqAdapter::JobWrapper", "wrapped": "MailJob"}
+    pushed = {**wrapper, "queue": "mail", "args": args}
+    jid = console.run(f"Sidekiq::Client.push(JSON.parse({json.dumps(json.dumps(pushed))}))")
+    job = await_one(redis_client, keys.RETRY, jid=jid, retry_count=0)
+    assert "no job 'MailJob' is registered" in job["error_message"]
+    assert {name: job[name] for name in pushed} == pushed
+    assert console.run("Sidekiq::RetrySet.new.map(&:display_class)") == ["MailJob"]
+    console.run("Sidekiq::RetrySet.new.retry_all")
+    again = await_one(redis_client, keys.RETRY, jid=jid, retry_count=0)
+    assert again["args"] == args
 
 
 @pytest.mark.usefixtures("python_worker", "ruby_worker")

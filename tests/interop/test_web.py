@@ -52,11 +52,11 @@ def test_pages_show_our_process_and_jobs(
     redis_client.rpush(RELEASE, 1)
 
 
-def test_quiet_and_stop(web: WebPage, python_worker: Worker) -> None:
+def test_quiet_one_and_stop_all(web: WebPage, python_worker: Worker) -> None:
     identity = python_worker.identity
     web.submit("/busy", "/busy", identity=identity, quiet="1")
     until(lambda: ">quiet<" in web.get("/busy"), timeout_seconds=PATIENCE_SECONDS)
-    web.submit("/busy", "/busy", identity=identity, stop="1")
+    web.submit("/busy", "/busy", stop="1")
     assert python_worker.process.wait(PATIENCE_SECONDS) == 0
     assert identity not in web.get("/busy")
 
@@ -74,10 +74,37 @@ def test_retry_now_kill_and_delete(web: WebPage, app: App, redis_client: redis.R
 
 
 @pytest.mark.usefixtures("python_worker")
+def test_the_buttons_for_all(web: WebPage, app: App, redis_client: redis.Redis) -> None:
+    app.enqueue_many(app.call("FailsInPython", [word], queue="mail") for word in ("fly", "swim"))
+
+    def failed_again() -> bool:
+        members: Any = redis_client.zrange(keys.RETRY, 0, -1)
+        return [b'"retried_at"' in member for member in members] == [True, True]
+
+    until(lambda: redis_client.zcard(keys.RETRY) == 2)
+    web.submit("/retries", "/retries/all/retry")
+    until(failed_again, timeout_seconds=PATIENCE_SECONDS)
+    web.submit("/retries", "/retries/all/kill")
+    assert (redis_client.zcard(keys.RETRY), redis_client.zcard(keys.DEAD)) == (0, 2)
+    web.submit("/morgue", f"/morgue/{entry(redis_client, keys.DEAD)}", retry="1")
+    until(lambda: redis_client.zcard(keys.RETRY) == 1, timeout_seconds=PATIENCE_SECONDS)
+    web.submit("/morgue", "/morgue/all/retry")
+    until(failed_again, timeout_seconds=PATIENCE_SECONDS)
+    web.submit("/retries", "/retries/all/delete")
+    assert (redis_client.zcard(keys.RETRY), redis_client.zcard(keys.DEAD)) == (0, 0)
+
+
+@pytest.mark.usefixtures("python_worker")
 def test_add_to_queue(web: WebPage, app: App, redis_client: redis.Redis) -> None:
     app.enqueue("Note", [1], queue="mail", delay=3600)
     web.submit("/scheduled", f"/scheduled/{entry(redis_client, keys.SCHEDULE)}", add_to_queue="1")
     assert await_ledger(redis_client, 1) == [["python", 1]]
+    assert redis_client.zcard(keys.SCHEDULE) == 0
+
+
+def test_delete_a_scheduled_job(web: WebPage, app: App, redis_client: redis.Redis) -> None:
+    app.enqueue("Note", [1], queue="mail", delay=3600)
+    web.submit("/scheduled", f"/scheduled/{entry(redis_client, keys.SCHEDULE)}", delete="1")
     assert redis_client.zcard(keys.SCHEDULE) == 0
 
 

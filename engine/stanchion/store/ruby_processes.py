@@ -20,6 +20,9 @@ from stanchion.store import keys
 OUR_LABEL = "stanchion"
 """In `labels` of our own process records, which state a Sidekiq version without being Ruby."""
 
+UNSTATED = "6.4"
+"""Sidekiq 6 states no version (6.4.1 was seen); what 6 understands, an early 7 does too."""
+
 
 class RubyProcesses:
     """The dialect by `wire` and what was last seen. A process states its version once: it is read once."""
@@ -76,13 +79,17 @@ class RubyProcesses:
 
 
 def ruby_version(info: bytes) -> str:
-    """The version a Ruby process states in its `info`; empty for one of ours and for what is no record."""
+    """The version a Ruby process states in its `info`, or that of those which state none; empty for a record
+    of ours and for what is no record.
+    """
     try:
         fields = json.loads(info)
     except (ValueError, RecursionError):
         return ""
     if not isinstance(fields, dict):
         return ""
-    labels, version = fields.get("labels"), fields.get("version")
-    is_ours = isinstance(labels, list) and OUR_LABEL in labels
-    return version if isinstance(version, str) and not is_ours else ""
+    labels = fields.get("labels")
+    if isinstance(labels, list) and OUR_LABEL in labels:
+        return ""
+    version = fields.get("version", UNSTATED if "hostname" in fields else "")
+    return version if isinstance(version, str) else ""

@@ -72,5 +72,14 @@ def test_a_version_is_read_once(redis_client: redis.Redis) -> None:
     assert set(redis_client.info("commandstats")) - {"cmdstat_config|resetstat"} == {"cmdstat_smembers"}
 
 
-def test_only_ruby_has_a_ruby_version() -> None:
-    assert ruby_version(json.dumps(OURS).encode()) == ""
+@pytest.mark.parametrize(
+    ("info", "version"),
+    [
+        (OURS, ""),
+        ({"version": "8.1.7", "labels": []}, "8.1.7"),
+        ({"hostname": "vm", "pid": 7, "labels": [], "queues": ["mail"]}, "6.4"),
+        ({"pid": 7}, ""),
+    ],
+)
+def test_only_ruby_has_a_ruby_version_and_6_states_none(info: Any, version: str) -> None:
+    assert ruby_version(json.dumps(info).encode()) == version
