@@ -48,6 +48,6 @@ def test_the_code_on_the_page_runs() -> None:
         exec(compile(block, "python.md", "exec", dont_inherit=True), page)
     assert sorted(page["app"].registry) == ["catalog.import_catalog", "welcome"]
     tests = [value for name, value in page.items() if name.startswith("test_")]
-    assert len(tests) == 2
+    assert len(tests) == 3
     for test in tests:
         test()
