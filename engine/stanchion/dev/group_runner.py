@@ -62,12 +62,16 @@ class GroupRunner:
         elif self.fleet.command != fleet.command:
             await self.fleet.replace(fleet.command)
 
-    async def tick(self) -> None:
-        """One look, one decision, one adjustment."""
+    async def look(self) -> None:
+        """Only see how things stand, as while the workers drain."""
         self._facts = await self._look()
         if self._facts is not None:
             self._recent.append(self._facts)
         self._note_idleness()
+
+    async def tick(self) -> None:
+        """One look, one decision, one adjustment."""
+        await self.look()
         if self.fleet is None:
             return
         before = self.fleet.wanted

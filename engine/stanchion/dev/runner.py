@@ -125,12 +125,19 @@ class Runner:
         told = asyncio.create_task(self._stop_now.wait())
         pending: set[asyncio.Task[None]] = set(ends)
         while pending and not told.done():
-            self._show()
+            await self._show_anew()
             _, pending = await asyncio.wait(pending, timeout=TICK_SECONDS)
         told.cancel()
         if pending:
             await asyncio.gather(*(group.fleet.kill() for group in self._groups.values() if group.fleet))
             await asyncio.wait(pending)
+        await self._show_anew()
+
+    async def _show_anew(self) -> None:
+        """A Redis that does not answer must not keep a second signal waiting."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(TICK_SECONDS):
+                await asyncio.gather(*(group.look() for group in self._groups.values()))
         self._show()
 
     def _rows(self) -> tuple[QueueStatus, ...]:

@@ -58,6 +58,18 @@ async def backlog(client: redis.asyncio.Redis, queue: str, jobs: int) -> None:
     await client.lpush(keys.queue(queue), *[job.dump()] * jobs)
 
 
+async def test_a_look_shows_the_figures_and_leaves_the_workers_alone(
+    aredis: redis.asyncio.Redis, leash: Leash
+) -> None:
+    owner = policy("imports", workers={"image": "i", "app": "a:b"}, autoscaling={"minReplicas": 1})
+    runner, fleet, said = group_runner(aredis, leash, owner)
+    await backlog(aredis, "imports", 3)
+    await runner.look()
+    (status,) = runner.statuses()
+    assert status.waiting == 3
+    assert (fleet.wanted, fleet.pids, said) == (0, [], [])
+
+
 async def test_the_demand_of_a_rider_starts_the_owners_workers(
     aredis: redis.asyncio.Redis, leash: Leash
 ) -> None:
