@@ -40,6 +40,7 @@ def test_refuses_queues(text: str) -> None:
         ({"drain_timeout_seconds": -1}, "drain-timeout-seconds"),
         ({"queue_order": "fair"}, "strict, weighted, random"),
         ({"http": "9394"}, "HOST:PORT"),
+        ({"wire": "9"}, "auto, 6, 7, 8, not '9'"),
         ({"beat_seconds": 6.0}, "at least twice"),
     ],
 )
