@@ -28,6 +28,7 @@ from stanchion.outcomes import Interrupted
 from stanchion.store.recovery import counted_under
 from stanchion.store.trip import Ended, Kind, Leased
 from stanchion.worker import job_log, retry_delay
+from stanchion.worker.failure import without_our_frames
 from stanchion.worker.invocation import Invocation
 from stanchion.worker.outcome import (
     DONE,
@@ -123,6 +124,7 @@ class Executor:
                 raise asyncio.CancelledError from error
             return error  # the job cancelled itself: a failure like any other
         except BaseException as error:  # one that escaped would hold its slot and its lease for ever
+            without_our_frames(error)
             return error
         return None
 

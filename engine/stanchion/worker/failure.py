@@ -61,6 +61,17 @@ class Failure:
         return fields
 
 
+def without_our_frames(error: BaseException) -> None:
+    """Let the error's stack begin in the application, where the worker called it."""
+    frame = begin = error.__traceback__
+    while frame is not None:
+        if str(frame.tb_frame.f_globals.get("__name__", "")).startswith("stanchion.worker."):
+            begin = frame.tb_next
+        frame = frame.tb_next
+    if begin is not None:
+        error.__traceback__ = begin
+
+
 def compress(lines: tuple[str, ...]) -> str:
     """A backtrace as Sidekiq 7 stores it: base64 of deflated JSON."""
     return base64.b64encode(zlib.compress(json.dumps(lines).encode())).decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+import traceback
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
@@ -60,6 +61,11 @@ def in_a_thread(value: int) -> None:
 
 @app.job(retries=2)
 def raises(what: str) -> None:
+    raise ERRORS[what]
+
+
+@app.job()
+async def raises_on_the_loop(what: str) -> None:
     raise ERRORS[what]
 
 
@@ -246,6 +252,17 @@ async def test_what_code_declares_holds_for_a_payload_that_does_not_say(executor
     ended = await executor.run(leased("backs_off", [], retry=0, dead=True))
     assert ended.kind is Kind.DEAD
     assert "error_backtrace" in json.loads(ended.payload)
+
+
+@pytest.mark.parametrize("name", ["raises", "raises_on_the_loop"])
+async def test_the_stack_in_the_log_begins_in_the_application(
+    name: str, executor: Executor, caplog: pytest.LogCaptureFixture
+) -> None:
+    await executor.run(leased(name, ["value"]))
+    [record] = [record for record in caplog.records if record.exc_info]
+    assert record.exc_info is not None
+    frames = traceback.extract_tb(record.exc_info[2])
+    assert [frame.name for frame in frames] == [name]
 
 
 async def test_bytes_that_are_no_job_end_under_the_id_their_recoveries_were_counted_by(
