@@ -11,9 +11,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Literal, get_args
-from zoneinfo import ZoneInfo
-
-from cronsim import CronSim, CronSimError
 
 from stanchion.errors import InvalidArguments
 
@@ -74,7 +71,7 @@ class Periodic:
 
     def _ticks(self, after: float) -> Iterator[float]:
         last = after
-        for moment in CronSim(self.line, datetime.fromtimestamp(after, self.zone)):
+        for moment in _moments(self.line, datetime.fromtimestamp(after, self.zone)):
             tick = moment.timestamp()
             if (
                 tick > last
@@ -116,9 +113,20 @@ def entry_id(name: str, periodic: Periodic) -> str:
     return f"{name} {periodic.line} {periodic.time_zone}{args}"
 
 
+# cronsim and zoneinfo are imported late: a producer without periodic jobs should not pay for them.
+
+
+def _moments(line: str, after: datetime) -> Iterator[datetime]:
+    from cronsim import CronSim
+
+    return CronSim(line, after)
+
+
 def _zone(name: str) -> tzinfo:
     if name == "UTC":
         return UTC
+    from zoneinfo import ZoneInfo
+
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, KeyError, TypeError):
@@ -129,8 +137,10 @@ def _zone(name: str) -> tzinfo:
 
 
 def _check_line(line: str) -> None:
+    from cronsim import CronSimError
+
     try:
-        next(CronSim(line, SOME_TIME))
+        next(_moments(line, SOME_TIME))
     except (CronSimError, AssertionError) as error:
         raise InvalidArguments(
             f"bad cron line {line!r}: {str(error) or 'it cannot be read'}; the fields are minute hour "

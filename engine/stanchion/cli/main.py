@@ -27,6 +27,7 @@ COMMANDS = {
     "schedule": "look at jobs enqueued for later; run or delete them",
     "retry": "look at jobs that wait for a retry; run them now, kill or delete them",
     "dead": "look at dead jobs; retry or delete them",
+    "periodic": "list the periodic jobs that workers have declared, and when they run next",
     "process": "list the worker processes, Ruby's too; quiet or stop them",
     "doctor": "look over any Sidekiq's Redis, read-only: what is wrong, what will work",
     "why": "find a job wherever it is: what it waits for, and the next command",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import redis
 import redis.asyncio
 
 from stanchion.errors import InvalidArguments
@@ -70,10 +71,17 @@ async def declare(client: redis.asyncio.Redis, entries: Iterable[Mapping[str, An
         await pipeline.execute()
 
 
-async def listing(client: redis.asyncio.Redis) -> list[Declared]:
+def listing(client: redis.Redis) -> list[Declared]:
     """Every periodic job that a worker declared, by name."""
-    known: dict[Any, Any] = await client.hgetall(keys.PERIODIC)
-    ticks: dict[Any, Any] = await client.hgetall(keys.PERIODIC_TICKS)
+    return _listed(client.hgetall(keys.PERIODIC), client.hgetall(keys.PERIODIC_TICKS))
+
+
+async def alisting(client: redis.asyncio.Redis) -> list[Declared]:
+    """As `listing`, on an asyncio client."""
+    return _listed(await client.hgetall(keys.PERIODIC), await client.hgetall(keys.PERIODIC_TICKS))
+
+
+def _listed(known: Mapping[Any, Any], ticks: Mapping[Any, Any]) -> list[Declared]:
     found = [_declared(raw, ticks.get(entry)) for entry, raw in known.items()]
     return sorted((one for one in found if one is not None), key=lambda one: one.entry)
 

@@ -65,9 +65,9 @@ async def test_what_redis_refuses_leaves_the_mark(aredis: redis.asyncio.Redis) -
 async def test_the_list_shows_what_workers_declared(aredis: redis.asyncio.Redis) -> None:
     await periodic.declare(aredis, [DECLARATION], NOW)
     line = Periodic("0 6 * * *")
-    assert await periodic.listing(aredis) == [Declared(ENTRY, "report", "mail", line, NOW, None)]
+    assert await periodic.alisting(aredis) == [Declared(ENTRY, "report", "mail", line, NOW, None)]
     await tick(aredis, "", repr(NOW))
-    (declared,) = await periodic.listing(aredis)
+    (declared,) = await periodic.alisting(aredis)
     assert declared.last_at_seconds == NOW
     assert declared.next_at_seconds(NOW) == line.next_tick(NOW)
 
@@ -77,7 +77,7 @@ async def test_entries_that_nobody_declares_any_more_are_struck(aredis: redis.as
     await tick(aredis, "", repr(NOW))
     later = NOW + periodic.FORGET_SECONDS + 1
     await periodic.declare(aredis, [{**DECLARATION, "entry": "other"}], later)
-    assert [one.entry for one in await periodic.listing(aredis)] == ["other"]
+    assert [one.entry for one in await periodic.alisting(aredis)] == ["other"]
     assert not await aredis.exists(keys.PERIODIC_TICKS)
 
 
@@ -88,4 +88,4 @@ async def test_what_is_no_declaration_is_passed_over(raw: Any, aredis: redis.asy
     await aredis.hset(keys.PERIODIC, "garbage", raw)
     await aredis.hset(keys.PERIODIC_TICKS, ENTRY, "no time")
     await periodic.declare(aredis, [DECLARATION], NOW)
-    assert [one.last_at_seconds for one in await periodic.listing(aredis)] == [None]
+    assert [one.last_at_seconds for one in await periodic.alisting(aredis)] == [None]

@@ -153,10 +153,5 @@ def test_workers_run_periodic_jobs_also_after_the_leader_was_killed(
             before = runs()
             minutes_ago(redis_client, entry, 2)
             until(lambda: runs() >= before + 2, timeout_seconds=LEAD_SECONDS + 5)
-    (declared,) = asyncio.run(_listing(redis_url))
+    (declared,) = listing(redis_client)
     assert (declared.name, declared.queue, declared.periodic.missed) == ("note_tick", "mail", "all")
-
-
-async def _listing(redis_url: str) -> list[Any]:
-    async with redis.asyncio.Redis.from_url(redis_url) as client:
-        return list(await listing(client))
