@@ -11,6 +11,7 @@ import signal
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 import redis.asyncio
 
@@ -106,7 +107,8 @@ class Stage:
         self._scene = self._scene.with_sides(*sides)
         if self.first_run_seconds is None and sides[0].count.ran:
             self.first_run_seconds = time.monotonic() - self._began_at
-            self.add(f"The first job had run {self.first_run_seconds:.1f} s after the start of the demo.")
+            at = f"{datetime.now():%H:%M:%S}"
+            self.add(f"The first job had run {self.first_run_seconds:.1f} s after the start, at {at}.")
         self._curtain.show(self._scene)
         self._frames += 1
 
