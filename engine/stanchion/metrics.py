@@ -85,12 +85,15 @@ LOOP_LAG = Series(
     "stanchion_child_silence_seconds", Kind.GAUGE, "Longest silence of a child's event loop now"
 )
 BEAT_SECONDS = Series("stanchion_beat_seconds", Kind.GAUGE, "Round trip of the last heartbeat")
+MAY_EVICT = Series(
+    "stanchion_redis_may_evict", Kind.GAUGE, "1 when Redis may evict keys, and jobs with them, to save memory"
+)
 QUIET = Series("stanchion_quiet", Kind.GAUGE, "1 when this process takes no more jobs")
 
 ALL = (
     *(JOBS, TIMED_OUT, LEASED, LEASES, SLOTS, CHILDREN, CHILD_ENDS, RETURNED, QUARANTINED, LEASES_LOST),
     *(OUTCOMES_REFUSED, TRIPS, TRIP_OUTCOMES, TRIP_SECONDS, REDIS_ERRORS, PROMOTED, SCHEDULER_LAG, TICKS),
-    *(LOOP_LAG, BEAT_SECONDS, QUIET),
+    *(LOOP_LAG, BEAT_SECONDS, MAY_EVICT, QUIET),
 )
 RUNTIME = "stanchion_job_runtime_seconds"
 """Histogram of runtimes by queue and job, over the 26 buckets."""

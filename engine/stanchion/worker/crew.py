@@ -113,6 +113,16 @@ class Crew:
                 with contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._life.stopping.wait(), pause)
 
+    async def bury_strangers(self) -> None:
+        """Return what is listed under this process and is no child of it: a fail-over forgot a burial.
+
+        No observer would: this process beats.
+        """
+        for member in await recovery.members(self._life.client, self._life.identity, ""):
+            if member not in self._members:
+                await recovery.retire(self._life.client, member, counted=False, now=time.time())
+                log.warning("an incarnation that had ended was listed again and is buried again")
+
     async def probation(self) -> None:
         """Give a successor its slots back once the jobs it is suspected over have been through."""
         for place, (jids, since) in tuple(self._suspects.items()):
@@ -160,6 +170,7 @@ class Crew:
     async def _register(self, child: Handle) -> bool:
         """List it in Redis before it works. False if the worker stops while Redis is away."""
         life, outage = self._life, Outage(log, "registering a child", self._life.rng)
+        self._members.add(self._member(child))
         while not life.stopping.is_set():
             try:
                 await membership.register(
@@ -169,7 +180,6 @@ class Crew:
                 await outage.wait(error)
                 continue
             outage.over()
-            self._members.add(self._member(child))
             return True
         return False
 

@@ -95,6 +95,7 @@ class Heartbeat:
         for child in children:
             child.order("speak", majors=sorted(life.ruby.dialect.majors))
             await self._renew(child)
+        await self._crew.bury_strangers()
         await self._crew.probation()
         self._count(children, len(work))
         self._heed(news)

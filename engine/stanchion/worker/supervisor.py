@@ -15,9 +15,10 @@ from typing import Any
 
 from redis.exceptions import RedisError
 
+from stanchion import metrics
 from stanchion.errors import CommandError, LeaseLost
 from stanchion.metrics import Tally
-from stanchion.store import connection, membership, recovery
+from stanchion.store import connection, eviction, membership, recovery
 from stanchion.store.ruby_processes import RubyProcesses
 from stanchion.worker import announcements, log_format, stacks
 from stanchion.worker.backoff import Outage
@@ -102,6 +103,7 @@ class Supervisor:
                 self._options.concurrency,
                 connection.redact(redis_url),
             )
+            await self._look_at_eviction(life)
             try:
                 await self._work(life, crew, app, first)
             except LeaseLost as error:
@@ -141,6 +143,16 @@ class Supervisor:
                 continue
             outage.over()
             return
+
+    async def _look_at_eviction(self, life: Life) -> None:
+        try:
+            danger = await eviction.danger(life.client)
+        except (RedisError, OSError) as error:
+            log.warning("whether this Redis may evict our keys is unknown: INFO failed (%s)", error)
+            return
+        life.tally.set(metrics.MAY_EVICT, to=float(bool(danger)))
+        if danger:
+            log.error("%s", danger)
 
     async def _leave(self, life: Life) -> None:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -96,6 +97,20 @@ def test_a_killed_workers_jobs_are_back_within_fifteen_seconds_and_in_order(
             assert leased(redis_client) == 0
             until(lambda: redis_client.hlen(keys.BEATS) == 1)
             assert redis_client.scard(keys.PROCESSES) == 1
+
+
+def test_a_burial_that_a_fail_over_forgot_is_made_again(
+    redis_url: str, tmp_path: Path, redis_client: redis.Redis
+) -> None:
+    """The process lives and beats, so no observer would return what its former child held."""
+    payload = json.dumps({"class": "note", "jid": "a" * 24, "args": [1], "queue": "mail"})
+    with Worker(redis_url, tmp_path) as worker:
+        redis_client.hset(keys.lease("former"), "1.1", f"mail|1|{payload}")
+        redis_client.set(keys.trip("former"), "1|1|")
+        redis_client.hset(keys.members(worker.identity), "former", json.dumps(["mail"]))
+        until(lambda: values(redis_client, LEDGER) == [1])
+        assert worker.incarnations != ["former"]
+        assert redis_client.get(keys.trip("former")) == b"dead"
 
 
 @pytest.mark.timeout(240)
