@@ -7,6 +7,7 @@ module of the command that was asked for is imported, so `stanchion worker` neve
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -33,13 +34,17 @@ COMMANDS = {
     "why": "find a job wherever it is: what it waits for, and the next command",
 }
 EXIT_INTERRUPTED = 130
+WORD = re.compile(r"(?!-)|-[0-9.]")
+"""What begins no option: anything without a dash, and a negative number."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the console script. Returns 0 done, 1 the work failed, 2 the command was wrong."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     parser = _parser(arguments)
-    args = parser.parse_args(arguments)
+    args, rest = parser.parse_known_args(arguments)
+    if rest and not _taken(args, rest):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
         code: int = args.run(args)
     except StanchionError as error:
@@ -52,6 +57,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     return code
+
+
+def _taken(args: argparse.Namespace, rest: Sequence[str]) -> bool:
+    """Words after an option, as in `enqueue JOB --app shop:app 7`: argparse gives a list of arguments only
+    those before. False if an option is among them, or the command takes no such list."""
+    if "arguments" not in args or any(not WORD.match(word) for word in rest):
+        return False
+    args.arguments += rest
+    return True
 
 
 def _parser(arguments: Sequence[str]) -> argparse.ArgumentParser:

@@ -47,6 +47,21 @@ def test_arguments_are_json_where_they_read_as_json(
 
 @pytest.mark.redis
 @pytest.mark.usefixtures("to_redis")
+def test_arguments_may_follow_options(redis_client: redis.Redis) -> None:
+    assert main(["enqueue", "a", "7", "-q", "imports", "-5", '{"rows": []}']) == 0
+    assert json.loads(redis_client.lindex("queue:imports", 0) or b"")["args"] == [7, -5, {"rows": []}]
+
+
+@pytest.mark.parametrize("words", [["7", "--lang"], ["--", "-x"]])
+def test_an_unknown_option_is_no_argument(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["enqueue", "a", "-q", "imports", *words])
+    assert ended.value.code == 2
+    assert "unrecognized arguments" in capsys.readouterr().err
+
+
+@pytest.mark.redis
+@pytest.mark.usefixtures("to_redis")
 def test_a_scheduled_job_prints_its_time(
     redis_client: redis.Redis, capsys: pytest.CaptureFixture[str]
 ) -> None:
