@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 import stanchion
 from stanchion import errors
 from stanchion.call import OptionFields
+from stanchion.testing import inline, record
 from stanchion.verdict import Verdict
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "python.md").read_text()
@@ -22,6 +25,9 @@ def listed(section: str) -> set[str]:
     """First cells of the table in one section."""
     text = PAGE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     return set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE))
+
+
+FIXTURES = {"stanchion_calls": record, "stanchion_ran": inline}
 
 
 def test_every_option_is_listed_and_no_other() -> None:
@@ -48,6 +54,9 @@ def test_the_code_on_the_page_runs() -> None:
         exec(compile(block, "python.md", "exec", dont_inherit=True), page)
     assert sorted(page["app"].registry) == ["catalog.import_catalog", "welcome"]
     tests = [value for name, value in page.items() if name.startswith("test_")]
-    assert len(tests) == 3
+    assert len(tests) == 5
     for test in tests:
-        test()
+        with ExitStack() as fixtures:
+            test(
+                *(fixtures.enter_context(FIXTURES[name](page["app"])) for name in signature(test).parameters)
+            )

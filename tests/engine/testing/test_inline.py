@@ -97,3 +97,27 @@ def test_an_error_reaches_the_caller_and_an_outcome_the_list() -> None:
 def test_a_name_the_app_does_not_have_is_a_clear_error() -> None:
     with testing.inline(app), pytest.raises(UnknownJob, match=r"no job 'mail\.other'"):
         app.enqueue("mail.other")
+
+
+def test_a_plain_job_runs_in_the_thread_of_the_test() -> None:
+    """Where the test's database transaction is."""
+    plain = App("redis://127.0.0.1:1/0")
+    threads: list[threading.Thread] = []
+
+    @plain.job
+    def where() -> None:
+        threads.append(threading.current_thread())
+
+    @plain.job
+    def wrapper() -> Awaitable[None]:
+        return elsewhere()
+
+    async def elsewhere() -> None:
+        await asyncio.sleep(0)
+        threads.append(threading.current_thread())
+
+    with testing.inline(plain):
+        where.enqueue()
+        wrapper.enqueue()
+    assert threads[0] is threading.current_thread()
+    assert threads[1] is not threading.current_thread()
