@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from stanchion.admin.apply import Applied, Outcome, apply
 from stanchion.admin.reading import Reading, read
+from stanchion.policy import enforcement
 from stanchion.policy.contract import Config
 from stanchion.settings import Settings
 from stanchion.store import connection
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Returns 0, 1 if a manifest is refused or a hash stayed as it was, 2 if a path holds no manifest."""
     reading = read(args.paths, one_redis=True)
-    for line in (*reading.skipped, *reading.problems):
+    for line in (*reading.skipped, *enforcement.notices(reading.policies), *reading.problems):
         print(line, file=sys.stderr)
     if reading.problems:
         print("nothing was written", file=sys.stderr)

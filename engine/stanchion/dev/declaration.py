@@ -12,6 +12,7 @@ from pathlib import Path
 from stanchion.admin import reading
 from stanchion.app_loader import load_app
 from stanchion.errors import CommandError
+from stanchion.policy import enforcement
 from stanchion.policy.contract import Config
 from stanchion.policy.owner import DEFAULT_NAMESPACE, Owner
 from stanchion.policy.queue_policy import QueuePolicy
@@ -44,7 +45,8 @@ def read(paths: Sequence[str | Path], app: str | None) -> Declaration:
     added = () if app is None else _of_app(app, declared)
     if not declared and not added:
         raise CommandError("no QueuePolicy is declared, so there is nothing to run; name one, or give --app")
-    return Declaration((*found.policies, *added), tuple(map(str, found.skipped)))
+    notices = (*map(str, found.skipped), *enforcement.notices(found.policies))
+    return Declaration((*found.policies, *added), notices)
 
 
 def _of_app(app: str, declared: set[str]) -> tuple[QueuePolicy, ...]:
