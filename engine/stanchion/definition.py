@@ -70,7 +70,8 @@ class JobDefinition(Generic[P, R]):
 
     def repeat(self, periodic: Periodic) -> None:
         """Have it enqueued at every tick. Raises CommandError if it is at these ticks already."""
-        if any(entry_id(self.name, other) == entry_id(self.name, periodic) for other in self.periodic):
+        entries = {entry_id(self.name, self.queue, other) for other in self.periodic}
+        if entry_id(self.name, self.queue, periodic) in entries:
             raise CommandError(
                 f"job {self.name} is periodic at {periodic.line!r} twice, with the same arguments"
             )

@@ -107,10 +107,12 @@ def step(periodic: Periodic, last: float | None, now: float) -> Step | None:
     return Step(tuple(on_time), ticks[-1])
 
 
-def entry_id(name: str, periodic: Periodic) -> str:
-    """What a periodic job is called in Redis: readable, and another one as soon as any part differs."""
+def entry_id(name: str, queue: str, periodic: Periodic) -> str:
+    """What a periodic job is called in Redis: readable, and another one as soon as any part differs. The
+    queue is one: two applications on one Redis may have a job of the same name.
+    """
     args = " " + json.dumps(periodic.args, separators=(",", ":"), sort_keys=True) if periodic.args else ""
-    return f"{name} {periodic.line} {periodic.time_zone}{args}"
+    return f"{name} {queue} {periodic.line} {periodic.time_zone}{args}"
 
 
 # cronsim and zoneinfo are imported late: a producer without periodic jobs should not pay for them.

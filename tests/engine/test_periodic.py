@@ -156,6 +156,7 @@ def test_every_tick_is_enqueued_exactly_once(
 
 def test_an_entry_is_another_as_soon_as_any_part_differs() -> None:
     one = Periodic("0  6 * * *", "Europe/Berlin", args=(7,))
-    assert entry_id("report", one) == "report 0 6 * * * Europe/Berlin [7]"
+    assert entry_id("report", "mail", one) == "report mail 0 6 * * * Europe/Berlin [7]"
     others = [Periodic("0 6 * * *"), Periodic("0 6 * * *", "Europe/Berlin"), Periodic("0 6 * * *", args=(8,))]
-    assert len({entry_id("report", other) for other in [one, *others]}) == 4
+    entries = {entry_id("report", "mail", other) for other in [one, *others]}
+    assert len(entries | {entry_id("report", "slow", one), entry_id("other", "mail", one)}) == 6

@@ -93,7 +93,7 @@ class Ticker:
             return
         self._broken.discard(entry.entry)
         if is_ours and mark and not due.enqueue:
-            log.warning("ticks of periodic job %s were passed over; its mark is now", entry.entry)
+            log.warning("periodic job %s: what was due since its last tick is passed over", entry.entry)
         if is_ours and due.enqueue:
             self._life.tally.add(metrics.TICKS, entry.call.name, amount=len(payloads))
 

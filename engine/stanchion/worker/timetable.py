@@ -27,7 +27,7 @@ class Entry:
     @property
     def entry(self) -> str:
         """Its name in Redis."""
-        return entry_id(self.call.name, self.periodic)
+        return entry_id(self.call.name, self.call.queue, self.periodic)
 
     def payload(self, tick: float, now: float, view: View, dialect: Dialect) -> bytes:
         """What one tick enqueues. The same tick has the same jid, whoever enqueues it."""

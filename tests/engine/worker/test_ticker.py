@@ -139,7 +139,7 @@ def test_workers_run_periodic_jobs_also_after_the_leader_was_killed(
     redis_url: str, redis_client: redis.Redis, tmp_path: Path
 ) -> None:
     home = Path(__file__).parent
-    entry = "note_tick * * * * * Europe/Berlin [1]"
+    entry = "note_tick mail * * * * * Europe/Berlin [1]"
 
     def runs() -> int:
         return redis_client.llen(LEDGER)
