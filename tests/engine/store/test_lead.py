@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 import redis.asyncio
 
+from rig.redis_versions import every_redis
 from stanchion.store.lead import lead, resign
 
-pytestmark = pytest.mark.redis
+pytestmark = [pytest.mark.redis, every_redis]
 
 DUTY = "test:duty"
 

@@ -11,11 +11,12 @@ import redis
 import redis.asyncio
 from redis.exceptions import ResponseError
 
+from rig.redis_versions import every_redis
 from stanchion.periodic import Periodic
 from stanchion.store import keys, periodic
 from stanchion.store.periodic import Declared
 
-pytestmark = pytest.mark.redis
+pytestmark = [pytest.mark.redis, every_redis]
 
 NOW = 1_796_064_278.25
 ENTRY = "report 0 6 * * * UTC"

@@ -8,6 +8,7 @@ import pytest
 import redis
 import redis.asyncio
 
+from rig.redis_versions import every_redis
 from stanchion.dialect import Dialect
 from stanchion.metrics import Tally
 from stanchion.store import sidekiq_metrics
@@ -79,6 +80,7 @@ def test_a_mixed_fleet_gets_them_all() -> None:
 
 
 @pytest.mark.redis
+@every_redis
 async def test_flushes_add_up_and_a_full_bucket_stays_full(
     aredis: redis.asyncio.Redis, redis_client: redis.Redis
 ) -> None:
