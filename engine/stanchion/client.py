@@ -27,6 +27,7 @@ from stanchion.lane import Lane, LanePool
 from stanchion.middleware.client import ClientMiddleware, apply
 from stanchion.settings import Settings
 from stanchion.store import connection
+from stanchion.store.direct import AsyncDirect, Direct
 from stanchion.store.enqueue import Reconfig, aenqueue, enqueue
 from stanchion.store.ruby_processes import RubyProcesses
 from stanchion.verdict import Verdict
@@ -51,6 +52,7 @@ class _AsyncSide:
             settings.redis_url, timeout_seconds=settings.client_timeout_seconds / ATTEMPTS_IN_TIME
         )
         self.redis.set_retry(AsyncRetry(NoBackoff(), 0))
+        self.direct = AsyncDirect(self.redis)
         self.turns = asyncio.Semaphore(MAX_IN_FLIGHT)
 
 
@@ -69,6 +71,7 @@ class Client:
         )
         # Repeats are ours: redis-py's own would not know the deadline.
         self._redis.set_retry(Retry(NoBackoff(), 0))
+        self._direct = Direct(self._redis)
         self._ruby = RubyProcesses(settings.wire)
         self._look_at = float("-inf")
         self._sides: dict[asyncio.AbstractEventLoop, _AsyncSide] = {}
@@ -127,12 +130,12 @@ class Client:
             delivery = self._delivery(intents, lane, deadline)
             while True:
                 try:
-                    reply = enqueue(self._redis, delivery.request(self._config.view))
+                    reply = enqueue(self._direct, delivery.request(self._config.view))
                     if isinstance(reply, Reconfig):
                         self._config.refresh(self._redis)
                 except RedisError as error:
                     if isinstance(error, ReadOnlyError):
-                        self._redis.connection_pool.disconnect(inuse_connections=False)
+                        self._direct.hang_up()
                     time.sleep(delivery.pause_after_error(error, time.monotonic()))
                     continue
                 verdicts = delivery.read(reply)
@@ -146,12 +149,12 @@ class Client:
             delivery = self._delivery(intents, lane, deadline)
             while True:
                 try:
-                    reply = await aenqueue(side.redis, delivery.request(self._config.view))
+                    reply = await aenqueue(side.direct, delivery.request(self._config.view))
                     if isinstance(reply, Reconfig):
                         await self._config.arefresh(side.redis)
                 except RedisError as error:
                     if isinstance(error, ReadOnlyError):
-                        await side.redis.connection_pool.disconnect(inuse_connections=False)
+                        await side.direct.hang_up()
                     await asyncio.sleep(delivery.pause_after_error(error, time.monotonic()))
                     continue
                 verdicts = delivery.read(reply)

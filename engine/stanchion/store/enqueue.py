@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import redis
-import redis.asyncio
-
 from stanchion.store import keys
-from stanchion.store.script import Argument, Key, Script
+from stanchion.store.script import Argument, AsyncClient, Client, Key, Script
 
 SCRIPT = Script("enqueue")
 LANE_SECONDS = 3600
@@ -74,12 +71,12 @@ class LaneTaken:
 Reply = Recorded | Reconfig | LaneTaken
 
 
-def enqueue(client: redis.Redis, request: EnqueueRequest) -> Reply:
+def enqueue(client: Client, request: EnqueueRequest) -> Reply:
     """Run the script on a blocking client. Raises redis-py's errors."""
     return _read(SCRIPT.run(client, request.keys(), request.args()))
 
 
-async def aenqueue(client: redis.asyncio.Redis, request: EnqueueRequest) -> Reply:
+async def aenqueue(client: AsyncClient, request: EnqueueRequest) -> Reply:
     """Run the script on an asyncio client. Raises redis-py's errors."""
     return _read(await SCRIPT.arun(client, request.keys(), request.args()))
 

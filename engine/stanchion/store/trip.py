@@ -12,11 +12,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
-import redis.asyncio
-
 from stanchion.metrics import runtime_bucket
 from stanchion.store import keys
-from stanchion.store.script import Argument, Key, Script
+from stanchion.store.script import Argument, AsyncClient, Key, Script
 
 SCRIPT = Script("finish_fetch")
 ANY_EPOCH = "-"
@@ -188,6 +186,6 @@ def read(raw: Sequence[Any]) -> Reply:
     )
 
 
-async def send(client: redis.asyncio.Redis, trip: Trip) -> Reply:
+async def send(client: AsyncClient, trip: Trip) -> Reply:
     """Make the trip. Raises redis-py's errors; the same trip may then be sent again."""
     return read(await SCRIPT.arun(client, trip.keys, trip.args))

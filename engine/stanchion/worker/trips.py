@@ -19,6 +19,7 @@ from stanchion import metrics
 from stanchion.errors import LeaseLost
 from stanchion.gate.config import ConfigCache
 from stanchion.store import trip as store
+from stanchion.store.direct import AsyncDirect
 from stanchion.store.trip import Answer, Ended, Leased, Reply, Source, Status, Trip
 from stanchion.worker.backoff import Outage
 from stanchion.worker.options import WorkerOptions
@@ -46,6 +47,7 @@ class Trips:
         rng: Random,
     ) -> None:
         self._client = client
+        self._direct = AsyncDirect(client)
         self._incarnation = incarnation
         self._options = options
         self._config = config
@@ -139,7 +141,7 @@ class Trips:
         while True:
             started = time.monotonic()
             try:
-                reply = await store.send(self._client, trip)
+                reply = await store.send(self._direct, trip)
             except (RedisError, OSError) as error:
                 self._tally.add(metrics.REDIS_ERRORS, "trip")
                 await self._outage.wait(error)
