@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any
 
+from stanchion.admin.known_job import known_job
 from stanchion.app import App
 from stanchion.call import check_name, check_queue
 from stanchion.definition import JobDefinition
-from stanchion.errors import UnknownJob
 from stanchion.gate.config import ConfigView
 from stanchion.gate.push import BUILT_IN_RETRIES
 from stanchion.job import DEFAULT_QUEUE
@@ -24,7 +23,6 @@ from stanchion.policy.scope import in_scope
 from stanchion.policy.spec import spec_of
 from stanchion.policy.tenant_budget import TenantBudget
 
-SHOWN_JOBS = 20
 RUN_TIME = "stanchion queue pause"
 
 
@@ -62,7 +60,7 @@ def explain(
     check_name(job)
     if queue is not None:
         check_queue(queue)
-    definition = _definition(job, app) if app is not None else None
+    definition = known_job(app, job) if app is not None else None
     code_queue = None if definition is None or definition.queue == DEFAULT_QUEUE else definition.queue
     where = effective(call=queue, code=code_queue, built_in=DEFAULT_QUEUE)
     policy = view.queue(where.value)
@@ -78,16 +76,6 @@ def explain(
     ]
     shadowed = (*map(_title, lock.shadowed), *map(_title, budget.shadowed))
     return Explanation(job, tuple(settings), shadowed)
-
-
-def _definition(job: str, app: App) -> JobDefinition[Any, Any]:
-    definition = app.registry.get(job)
-    if definition is None:
-        close = difflib.get_close_matches(job, app.registry, 3)
-        known = ", ".join(sorted(app.registry)[:SHOWN_JOBS]) or "no jobs at all"
-        hint = f"did you mean {' or '.join(close)}?" if close else f"it has {known}"
-        raise UnknownJob(f"the App has no job {job!r}; {hint}")
-    return definition
 
 
 def _of_queue(

@@ -6,15 +6,15 @@ Arguments are JSON where they read as JSON, else text: `stanchion enqueue mail.w
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from stanchion.admin.known_job import known_job
 from stanchion.app import App
 from stanchion.app_loader import load_app
-from stanchion.errors import InvalidArguments, UnknownJob
+from stanchion.errors import InvalidArguments
 from stanchion.verdict import Verdict
 
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Returns 0, or 1 if the job was refused."""
     app = App(args.redis_url) if args.app is None else load_app(args.app, redis_url=args.redis_url)
     if args.app is not None:
-        _check_name(app, args.job)
+        known_job(app, args.job)
     verdict = app.enqueue(
         args.job,
         [_argument(text) for text in args.arguments],
@@ -67,15 +67,6 @@ def _argument(text: str) -> Any:
         if text.lstrip().startswith(("{", "[")):
             raise InvalidArguments(f"the argument {text!r} is no JSON: {error}") from None
         return text
-
-
-def _check_name(app: App, name: str) -> None:
-    """With --app the job must be one of the app's: a slip of a name would wait in a queue for ever."""
-    if name in app.registry:
-        return
-    near = difflib.get_close_matches(name, app.registry, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"it has {', '.join(sorted(app.registry)) or 'none'}"
-    raise UnknownJob(f"the app has no job named {name!r}; {hint}")
 
 
 def _not_json(name: str) -> float:

@@ -6,7 +6,7 @@ import pytest
 
 from stanchion import App
 from stanchion.admin.explain import Explanation, explain
-from stanchion.errors import InvalidArguments, UnknownJob
+from stanchion.errors import InvalidArguments
 from stanchion.gate.config import ConfigView, view_of
 from stanchion.policy.lock_policy import LockKey, LockPolicy
 from stanchion.policy.match import Match
@@ -114,10 +114,3 @@ def test_a_name_that_nothing_can_have_is_refused() -> None:
         explain("", ConfigView())
     with pytest.raises(InvalidArguments, match="queue 'a b'"):
         explain("mail.send", ConfigView(), queue="a b")
-
-
-def test_an_unknown_job_is_an_error_that_helps(app: App) -> None:
-    with pytest.raises(UnknownJob, match=r"'mail\.sned'; did you mean mail\.send"):
-        explain("mail.sned", ConfigView(), app=app)
-    with pytest.raises(UnknownJob, match=r"it has mail\.plain, mail\.send"):
-        explain("zzz", ConfigView(), app=app)

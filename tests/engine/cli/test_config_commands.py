@@ -103,7 +103,7 @@ def test_explain_from_manifests(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_explain_of_an_unknown_job_is_a_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "catalog.laod", "queue.yaml", "--app", "config_commands_shop:app"]) == 2
-    assert "did you mean catalog.load?" in capsys.readouterr().err
+    assert "did you mean 'catalog.load'?" in capsys.readouterr().err
 
 
 def test_explain_from_two_sources_is_a_wrong_command(capsys: pytest.CaptureFixture[str]) -> None:
