@@ -6,7 +6,6 @@ Redis itself has gone, even when its parent was killed. Never used in production
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
 import socket
@@ -20,14 +19,12 @@ from typing import IO
 
 import redis
 
-from stanchion.dev.leash import GRACE_SECONDS, REDIS_STAGE, Leash
+from stanchion.dev import folder_lock
+from stanchion.dev.leash import REDIS_STAGE, Leash
 from stanchion.errors import InvalidSettings, StanchionError
 
 HOST = "127.0.0.1"
 START_TIMEOUT_SECONDS = 20.0
-STOP_TIMEOUT_SECONDS = 10.0
-DEPARTURE_SECONDS = 0.5
-"""An owner that was just killed still counts as alive until its parent has heard of it."""
 POLL_SECONDS = 0.02
 PORT_ATTEMPTS = 5
 LOG_LINES_SHOWN = 3
@@ -112,7 +109,7 @@ class RedisServer:
         """
         binary = self._binary or find()
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = _lock_folder(self.folder, self._tell)
+        self._lock = folder_lock.lock(self.folder, self._tell)
         self._leash = self._given_leash or Leash()
         try:
             for attempts_left in reversed(range(PORT_ATTEMPTS)):
@@ -151,7 +148,7 @@ class RedisServer:
             return
         self._process.terminate()
         try:
-            self._process.wait(STOP_TIMEOUT_SECONDS)
+            self._process.wait(folder_lock.STOP_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -192,47 +189,6 @@ class RedisServer:
                     pass  # not listening yet, or loading its data; the deadline bounds this
                 time.sleep(POLL_SECONDS)
         return False
-
-
-def _lock_folder(folder: Path, tell: Callable[[str], None]) -> IO[str]:
-    """The open, locked file `owner`, which holds our pid. Raises InvalidSettings naming the other pid."""
-    file = (folder / "owner").open("a+", encoding="ascii")
-    began = time.monotonic()
-    told = False
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        except BlockingIOError:
-            file.seek(0)
-            owner = file.read().strip()
-            # A living owner keeps the folder; a killed one only until its workers and its Redis have ended.
-            alive = owner.isdigit() and _is_alive(int(owner))
-            patience = DEPARTURE_SECONDS if alive else GRACE_SECONDS + STOP_TIMEOUT_SECONDS
-            if time.monotonic() - began > patience:
-                file.close()
-                who = f"another instance (pid {owner})" if alive else "what a killed instance left running"
-                raise InvalidSettings(
-                    f"{folder} is in use by {who}: end that first, or start in another folder"
-                ) from None
-            if not alive and not told:
-                tell("the last run was killed; waiting until its workers and its Redis have ended")
-                told = True
-            time.sleep(POLL_SECONDS)
-    file.truncate(0)
-    file.write(str(os.getpid()))
-    file.flush()
-    return file
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _free_port() -> int:
