@@ -10,7 +10,7 @@
 -- KEYS[13…] per queue: list, inbox, consumers; then the counter and runtime hashes outcomes name
 -- ARGV[1]  number of this trip; a repeat sends the same number and the same bytes
 -- ARGV[2]  epoch the caller knows, '' when it knows none, '-' to go without the check
--- ARGV[3]  slots free
+-- ARGV[3]  slots free, at most 2000: Lua cannot unpack many more leases at once
 -- ARGV[4]  queues, ARGV[5] outcomes
 -- ARGV[6…] per queue: name, '1' if its policy pauses it
 --          then per outcome: jid, payload, and in one text, parted by spaces: token, kind (retry, dead,
@@ -78,38 +78,65 @@ for _, queue in ipairs(queues) do
   local ready = redis.pcall('LLEN', queue.list)
   queue.ready = type(ready) == 'number' and ready or 0
   queue.waiting = redis.call('LLEN', queue.inbox)
-  queue.children = math.max(1, redis.call('SCARD', queue.consumers))
+  -- The list is shared out among the children that serve it; one job or none needs no sharing.
+  local is_shared = free > 1 and queue.ready > 1
+  queue.children = is_shared and math.max(1, redis.call('SCARD', queue.consumers)) or 1
 end
-local has_recoveries = redis.call('EXISTS', KEYS[5]) == 1
+local has_recoveries = outcome_count > 0 and redis.call('EXISTS', KEYS[5]) == 1
 
--- 2. Write. Memory limits never refuse a HDEL, nor what follows it: a full Redis still takes outcomes.
+-- 2. Write. Memory limits never refuse a HDEL, nor what follows it: a full Redis still takes outcomes. The
+-- first outcome begins with one; without outcomes this does.
 
-redis.call('HDEL', lease, '-')
-
-local processed, failed = 0, 0
+if outcome_count == 0 then
+  redis.call('HDEL', lease, '-')
+end
 
 -- Counters of another type are left alone (pcall): a figure may be missing, the outcome is recorded.
+-- They are summed here first: a batch has many outcomes and few counters.
+local sums, processed, failed = {}, 0, 0
+
+local function add(key, field, amount)
+  local fields = sums[key]
+  if not fields then
+    fields = {}
+    sums[key] = fields
+  end
+  fields[field] = (fields[field] or 0) + amount
+end
+
 local function count(outcome)
   processed = processed + 1
-  redis.pcall('HINCRBY', outcome.counters, 'done', 1)
-  redis.pcall('HINCRBY', outcome.counters, 'busy_ms', outcome.ms)
+  add(outcome.counters, 'done', 1)
+  add(outcome.counters, 'busy_ms', outcome.ms)
   if outcome.failed then
     failed = failed + 1
-    redis.pcall('HINCRBY', outcome.counters, 'failed', 1)
+    add(outcome.counters, 'failed', 1)
   end
   if outcome.runtime then
-    redis.pcall('HINCRBY', outcome.runtime, 'n', 1)
-    redis.pcall('HINCRBY', outcome.runtime, 'ms', outcome.ms)
-    redis.pcall('HINCRBY', outcome.runtime, outcome.bucket, 1)
+    add(outcome.runtime, 'n', 1)
+    add(outcome.runtime, 'ms', outcome.ms)
+    add(outcome.runtime, outcome.bucket, 1)
+  end
+end
+
+local function write_counts()
+  for key, fields in pairs(sums) do
+    for field, amount in pairs(fields) do
+      redis.pcall('HINCRBY', key, field, amount)
+    end
+  end
+  for stat, amount in pairs({[9] = processed, [10] = failed}) do
+    if amount > 0 then
+      redis.call('INCRBY', KEYS[stat], amount)
+      if redis.call('INCRBY', KEYS[stat + 2], amount) == amount then  -- the first of this day
+        redis.call('EXPIRE', KEYS[stat + 2], DAY_STAT_TTL_SECONDS)
+      end
+    end
   end
 end
 
 -- Add to the set the kind names; false when Redis refuses (wrong type), which must not cost the job.
-local function keep(outcome)
-  local set = SETS[outcome.kind]
-  if not set then
-    return true
-  end
+local function keep(outcome, set)
   local reply = redis.pcall('ZADD', set, outcome.score, outcome.payload)
   if type(reply) == 'table' and reply.err then
     return false
@@ -122,12 +149,13 @@ local function keep(outcome)
 end
 
 local function finish(outcome)
-  local value = redis.call('HGET', lease, outcome.token)
-  if not value then
+  local set = SETS[outcome.kind]
+  -- The lease's value is needed only to put it back.
+  local value = set and redis.call('HGET', lease, outcome.token)
+  if redis.call('HDEL', lease, outcome.token) == 0 then
     return 'l'
   end
-  redis.call('HDEL', lease, outcome.token)
-  if not keep(outcome) then
+  if set and not keep(outcome, set) then
     redis.call('HSET', lease, outcome.token, value)
     return 'e'
   end
@@ -151,30 +179,21 @@ local letters = {}
 for i = 0, outcome_count - 1 do
   letters[i + 1] = finish(outcome_at(FIRST_QUEUE_ARG + 2 * queue_count + OUTCOME_ARGS * i))
 end
-if processed > 0 then
-  redis.call('INCRBY', KEYS[9], processed)
-  redis.call('INCRBY', KEYS[11], processed)
-  redis.call('EXPIRE', KEYS[11], DAY_STAT_TTL_SECONDS)
-end
-if failed > 0 then
-  redis.call('INCRBY', KEYS[10], failed)
-  redis.call('INCRBY', KEYS[12], failed)
-  redis.call('EXPIRE', KEYS[12], DAY_STAT_TTL_SECONDS)
-end
+write_counts()
 
 -- 3. Lease the next jobs, in the caller's order of queues.
 
-local time = redis.call('TIME')
-local stamp = time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000))
-local jobs, left = {}, 0
+local jobs, taken, left = {}, 0, 0
+local stamp
 
 local function take(queue, payload)
-  free = free - 1
-  local token = number .. '.' .. (#jobs / 2 + 1)
-  local value = queue.name .. '|' .. stamp .. '|' .. payload
-  redis.call('HSET', lease, token, value)
-  jobs[#jobs + 1] = token
-  jobs[#jobs + 1] = value
+  if not stamp then
+    local time = redis.call('TIME')
+    stamp = time[1] .. string.format('%03d', math.floor(tonumber(time[2]) / 1000))
+  end
+  free, taken = free - 1, taken + 1
+  jobs[2 * taken - 1] = number .. '.' .. taken
+  jobs[2 * taken] = queue.name .. '|' .. stamp .. '|' .. payload
 end
 
 for _, queue in ipairs(queues) do
@@ -198,5 +217,8 @@ for _, queue in ipairs(queues) do
   end
 end
 
-redis.call('SET', trip, number .. '|' .. #jobs / 2 .. '|' .. table.concat(letters))
+if taken > 0 then
+  redis.call('HSET', lease, unpack(jobs))
+end
+redis.call('SET', trip, number .. '|' .. taken .. '|' .. table.concat(letters))
 return {'OK', table.concat(letters), jobs, paused_names, left}
