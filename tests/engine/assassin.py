@@ -1,7 +1,8 @@
 """A Unix socket in front of Redis that kills the process at its other end between two of its commands.
 
-The kernel says which process a connection belongs to, so the victim is the one that sends the command: before
-Redis sees it, or after Redis has carried it out and before the reply is read.
+The kernel says which process a connection belongs to, so the victim is the one that sends the command:
+before Redis sees it, or after Redis has carried it out and before the reply is read. Told to be merciful, it
+cuts the connection at that instant and lets the process live.
 """
 
 from __future__ import annotations
@@ -32,11 +33,14 @@ Order = Callable[[str, int], Moment | None]
 class Assassin:
     """Listens in `folder` and forwards to the Redis at `port`. Use as a context manager."""
 
-    def __init__(self, folder: Path, port: int, scripts: tuple[str, ...], order: Order) -> None:
+    def __init__(
+        self, folder: Path, port: int, scripts: tuple[str, ...], order: Order, *, is_merciful: bool = False
+    ) -> None:
         self._path = folder / "redis.sock"
         self._port = port
         self._names = {Script(name).sha.encode(): name for name in scripts}
         self._order = order
+        self._strike = _spare if is_merciful else _kill
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(self._path))
         self._listener.listen(128)
@@ -67,7 +71,7 @@ class Assassin:
             except TimeoutError:
                 continue
             server = socket.create_connection(("127.0.0.1", self._port))
-            link = _Link(client, server, self._step, self._order)
+            link = _Link(client, server, self._step, self._order, self._strike)
             for pump in (link.forward, link.answer):
                 threading.Thread(target=pump, daemon=True).start()
 
@@ -81,10 +85,15 @@ class Assassin:
 
 class _Link:
     def __init__(
-        self, client: socket.socket, server: socket.socket, step: Callable[[bytes], str], order: Order
+        self,
+        client: socket.socket,
+        server: socket.socket,
+        step: Callable[[bytes], str],
+        order: Order,
+        strike: Callable[[int], None],
     ) -> None:
         self._client, self._server = client, server
-        self._step, self._order = step, order
+        self._step, self._order, self._strike = step, order, strike
         self._pid = _peer(client)
         self._dies_after = False
 
@@ -93,17 +102,18 @@ class _Link:
             step = self._step(request)
             moment = self._order(step, self._pid) if step else None
             if moment == "before":
-                _kill(self._pid)
+                self._strike(self._pid)
                 break
             self._dies_after = moment == "after"
             if not _send(self._server, request):
                 break
+        _close(self._client)
         _close(self._server)
 
     def answer(self) -> None:
         while reply := _receive(self._server):
             if self._dies_after:
-                _kill(self._pid)
+                self._strike(self._pid)
                 break
             if not _send(self._client, reply):
                 break
@@ -114,6 +124,10 @@ def _peer(client: socket.socket) -> int:
     size = struct.calcsize("3i")
     pid: int = struct.unpack("3i", client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[0]
     return pid
+
+
+def _spare(pid: int) -> None:
+    """The cut that follows is all."""
 
 
 def _kill(pid: int) -> None:

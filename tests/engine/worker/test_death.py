@@ -5,10 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
-from collections import Counter
 from pathlib import Path
-from random import Random
 
 import pytest
 import redis
@@ -111,50 +108,3 @@ def test_a_burial_that_a_fail_over_forgot_is_made_again(
         until(lambda: values(redis_client, LEDGER) == [1])
         assert worker.incarnations != ["former"]
         assert redis_client.get(keys.trip("former")) == b"dead"
-
-
-@pytest.mark.timeout(240)
-def test_no_job_is_lost_or_in_two_places_under_kills(
-    redis_url: str, tmp_path: Path, redis_client: redis.Redis
-) -> None:
-    """500 jobs, two workers of two children; children die until all have run."""
-    app = App(redis_url)
-    jobs, kills = set(range(500)), 0
-    rng = Random(11)
-    with Worker(redis_url, tmp_path, *FLAGS) as one, Worker(redis_url, tmp_path, *FLAGS) as two:
-        app.enqueue_many(app.call("note_slowly", [number], queue="mail") for number in jobs)
-        deadline = time.monotonic() + 200
-        while (missing := jobs - set(values(redis_client, LEDGER))) and time.monotonic() < deadline:
-            victims = one.children + two.children
-            if victims and kills < KILLS:
-                os.kill(rng.choice(victims), signal.SIGKILL)
-                kills += 1
-            _assert_each_in_one_place(redis_client)
-            time.sleep(0.25)
-        assert not missing
-        until(lambda: leased(redis_client) == 0)
-    assert kills > 3
-    assert waiting(redis_client) == []
-    assert redis_client.zcard(keys.DEAD) == 0
-
-
-KILLS = 12
-FLAGS = ("-c", "4", "--processes", "2")
-PLACES = """
-local found = {}
-for _, payload in ipairs(redis.call('LRANGE', KEYS[1], 0, -1)) do found[#found + 1] = payload end
-for _, key in ipairs(redis.call('KEYS', 'stanchion:inbox:*')) do
-  for _, payload in ipairs(redis.call('LRANGE', key, 0, -1)) do found[#found + 1] = payload end
-end
-for _, key in ipairs(redis.call('KEYS', 'stanchion:lease:*')) do
-  for _, value in ipairs(redis.call('HVALS', key)) do
-    found[#found + 1] = string.match(value, '^[^|]*|%d+|(.*)$')
-  end
-end
-return found
-"""
-
-
-def _assert_each_in_one_place(client: redis.Redis) -> None:
-    places: Counter[bytes] = Counter(client.eval(PLACES, 1, keys.queue("mail")))
-    assert [payload for payload, count in places.items() if count > 1] == []
