@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stanchion.admin import reading
-from stanchion.app_loader import load_app
+from stanchion.dev.app_queues import queues_of
 from stanchion.errors import CommandError
 from stanchion.policy import enforcement
 from stanchion.policy.contract import Config
@@ -51,7 +51,7 @@ def read(paths: Sequence[str | Path], app: str | None) -> Declaration:
 
 def _of_app(app: str, declared: set[str]) -> tuple[QueuePolicy, ...]:
     """A default policy for each queue of the app's jobs that nobody declares."""
-    queues = {definition.queue for definition in load_app(app).registry.values()}
+    queues = queues_of(app)
     if not queues:
         raise CommandError(f"{app} has no jobs; declare one with @app.job or app.include(…)")
     workers = Workers(image="local", app=app)

@@ -23,7 +23,7 @@ from stanchion.dev.fleet import Fleet
 from stanchion.dev.group import TICK_SECONDS, Group
 from stanchion.dev.group_runner import GroupRunner
 from stanchion.dev.leash import Leash
-from stanchion.dev.reload import changes
+from stanchion.dev.reload import Changed, changes
 from stanchion.dev.run_options import RunOptions
 from stanchion.dev.screen import Screen
 from stanchion.dev.status import QueueStatus, RunStatus
@@ -158,22 +158,28 @@ class Runner:
         """Obey changed manifests, restart workers on changed code; keep the last good set on an error."""
         try:
             async for changed in changes(self._options.paths, code):
-                if changed.manifests:
-                    await self._obey_again()
-                if changed.code:
+                # Code that --app names also says which queues there are.
+                is_good = True
+                if changed.manifests or (changed.code and self._options.app):
+                    is_good = await self._obey_again(changed)
+                if changed.code and is_good:
                     self._screen.tell("reload", "code changed: the workers are replaced")
                     await self._replace_workers()
         except (OSError, RuntimeError) as error:  # the folder is gone, or the system has no watches left
             self._screen.tell("reload", f"changes are no longer seen: {error}", alarming=True)
 
-    async def _obey_again(self) -> None:
+    async def _obey_again(self, changed: Changed) -> bool:
+        """False if what is declared now was refused; then all stays as it was."""
         try:
             with connection.readable_errors(self._options.redis_url):
-                await self._obey(declaration.read(self._options.paths, self._options.app))
+                declared = await asyncio.to_thread(declaration.read, self._options.paths, self._options.app)
+                await self._obey(declared)
         except StanchionError as error:
             self._screen.tell("reload", f"the last good set stays: {error}", alarming=True)
-        else:
+            return False
+        if changed.manifests:
             self._screen.tell("reload", "the manifests changed and are obeyed")
+        return True
 
     async def _replace_workers(self) -> None:
         for group in self._groups.values():

@@ -92,7 +92,7 @@ def unserved_line(queue: QueueStatus) -> str:
     """What to do about jobs that nobody will take."""
     jobs = "1 job waits" if queue.waiting == 1 else f"{figure(queue.waiting)} jobs wait"
     if queue.target_seconds is None:
-        mend = "declare a QueuePolicy for it, mend its name where jobs are made, or restart if --app just got it"
+        mend = "declare a QueuePolicy for it, or mend the queue's name where they are enqueued"
     else:
         mend = f"add --app MODULE:APP, or --exec {queue.queue}='…', or start a worker of your own"
     return f"{queue.queue}: {jobs} and nobody serves this queue: {mend}"

@@ -201,12 +201,21 @@ def test_a_change_is_obeyed_and_a_bad_one_leaves_the_last_good_set(
 
 
 @pytest.mark.redis
-def test_changed_code_replaces_the_workers(folder: Path, redis_url: str, devs: list[Dev]) -> None:
-    dev = Dev(folder, "mail.yaml", "--redis-url", redis_url)
+def test_changed_code_replaces_the_workers_and_serves_its_new_queues(
+    folder: Path, redis_url: str, devs: list[Dev]
+) -> None:
+    dev = Dev(folder, "mail.yaml", "--app", "shopjobs:app", "--redis-url", redis_url)
     devs.append(dev)
     old = worker_pid(redis_url)
-    (folder / "shopjobs.py").write_text(APP.replace('"welcomed", user', '"welcomed", f"new {user}"'))
+    (folder / "shopjobs.py").write_text(f"{APP}\nthis is no Python")
+    dev.line_with("the last good set stays")
+    assert is_running(old)
+    changed = APP.replace('"welcomed", user', '"welcomed", f"new {user}"')
+    (folder / "shopjobs.py").write_text(
+        f"print('hello')\n{changed}\napp.job(name='late', queue='fresh')(len)\n"
+    )
     dev.line_with("code changed")
+    dev.line_with("fresh  0 → 1 workers")
     until(lambda: not is_running(old), timeout_seconds=PATIENCE_SECONDS)
     App(redis_url).enqueue("welcome", [7], queue="mail")
     with connection.connect(redis_url) as client:
