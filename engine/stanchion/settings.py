@@ -27,7 +27,7 @@ class Settings:
     """Process-wide settings of clients and workers. Raises InvalidSettings when a value is out of range."""
 
     redis_url: str = "redis://localhost:6379/0"
-    """Where the queues are: redis://, rediss:// or unix://."""
+    """Where the queues are: redis://, rediss://, unix:// or redis+sentinel://."""
     client_timeout_seconds: float = 5.0
     """How long one enqueue may wait for Redis, retries included, before RedisUnavailable."""
     jid_memory_seconds: int = 86_400
