@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack
 from dataclasses import fields
-from inspect import signature
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import stanchion
 from stanchion import errors
 from stanchion.call import OptionFields
-from stanchion.testing import inline, record
 from stanchion.verdict import Verdict
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "python.md").read_text()
@@ -25,9 +21,6 @@ def listed(section: str) -> set[str]:
     """First cells of the table in one section."""
     text = PAGE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
     return set(re.findall(r"^\| `(\w+)` \|", text, flags=re.MULTILINE))
-
-
-FIXTURES = {"stanchion_calls": record, "stanchion_ran": inline}
 
 
 def test_every_option_is_listed_and_no_other() -> None:
@@ -46,17 +39,3 @@ def test_every_exported_error_is_listed_and_no_other() -> None:
 @pytest.mark.parametrize("name", sorted(set(stanchion.__all__) - NOT_FOR_APPLICATIONS))
 def test_every_exported_name_is_on_the_page(name: str) -> None:
     assert name in PAGE
-
-
-def test_the_code_on_the_page_runs() -> None:
-    page: dict[str, Any] = {}
-    for block in re.findall(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE):
-        exec(compile(block, "python.md", "exec", dont_inherit=True), page)
-    assert sorted(page["app"].registry) == ["catalog.import_catalog", "welcome"]
-    tests = [value for name, value in page.items() if name.startswith("test_")]
-    assert len(tests) == 5
-    for test in tests:
-        with ExitStack() as fixtures:
-            test(
-                *(fixtures.enter_context(FIXTURES[name](page["app"])) for name in signature(test).parameters)
-            )

@@ -50,7 +50,9 @@ async def arun_until_idle(app: App, *queues: str) -> int:
 
 async def _work_off(app: App, client: redis.asyncio.Redis, member: Member) -> int:
     config = ConfigCache()
-    await config.arefresh(client)
+    view = await config.arefresh(client)
+    policies = {name: view.queue(name) for name in member.queues}
+    sources = [Source(name, bool(policy and policy.paused)) for name, policy in policies.items()]
     ended: list[Ended] = []
     attempts = number = 0
     with ThreadPoolExecutor(SLOTS) as threads:
@@ -64,7 +66,7 @@ async def _work_off(app: App, client: redis.asyncio.Redis, member: Member) -> in
                     number,
                     epoch=trip.ANY_EPOCH,
                     free=SLOTS,
-                    sources=[Source(name) for name in member.queues],
+                    sources=sources,
                     ended=ended,
                     now=time.time(),
                 ),

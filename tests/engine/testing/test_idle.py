@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 import redis
+import redis.asyncio
 
 import stanchion
 from engine.worker.running import payloads
 from stanchion import testing
 from stanchion.app import App
-from stanchion.store import keys
+from stanchion.policy.contract import encode
+from stanchion.policy.owner import Owner
+from stanchion.policy.queue_policy import QueueConfig
+from stanchion.store import config, keys, queues
 
 pytestmark = pytest.mark.redis
 
@@ -67,4 +71,18 @@ async def test_in_async_code_and_for_the_queues_that_are_named(redis_url: str) -
     assert await testing.arun_until_idle(app, "slow") == 0
     assert await testing.arun_until_idle(app, "mail") == 1
     assert done == ["welcome 1"]
+    await app.aclose()
+
+
+async def test_leaves_what_is_paused_by_hand_or_by_policy(
+    redis_url: str, redis_client: redis.Redis, aredis: redis.asyncio.Redis
+) -> None:
+    app = app_at(redis_url)
+    await app.aenqueue("welcome", [1])
+    await app.aenqueue("follow_up", [2])
+    queues.pause(redis_client, ["mail"])
+    await config.write(aredis, encode(QueueConfig(Owner("shop", "slow"), "slow", paused=True), "test"))
+    assert await testing.arun_until_idle(app) == 0
+    queues.unpause(redis_client, ["mail"])
+    assert await testing.arun_until_idle(app) == 1
     await app.aclose()
