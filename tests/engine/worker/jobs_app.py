@@ -31,14 +31,6 @@ def note(value: int) -> None:
 
 
 @jobs.job()
-def note_slowly(value: int) -> None:
-    """Leave a mark after a while, so that a kill may come in between."""
-    time.sleep(0.1)  # the job's own work
-    with _redis() as client:
-        client.rpush(LEDGER, value)
-
-
-@jobs.job()
 async def hold(value: int) -> None:
     """Say that it runs, wait for a word, leave a mark."""
     async with redis.asyncio.Redis.from_url(os.environ["STANCHION_REDIS_URL"], socket_timeout=None) as client:
