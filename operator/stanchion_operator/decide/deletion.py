@@ -46,8 +46,13 @@ class Remains:
         return bool(self.waiting or self.delayed or self.running)
 
 
-def decide(remains: Remains | NotReady, orders: Orders, waited_seconds: float) -> Verdict:
-    """The step for a policy deleted `waited_seconds` ago. The order to force outranks everything."""
+def decide(remains: Remains | NotReady | None, orders: Orders, waited_seconds: float) -> Verdict:
+    """The step for a policy deleted `waited_seconds` ago. The order to force outranks a wait.
+
+    `remains` is None where the queue is another policy's: then nothing of it is ours to wait for or delete.
+    """
+    if remains is None:
+        return Verdict(Move.GIVE_UP, "QueueTaken", "another policy owns the queue: its keys stay")
     if isinstance(remains, NotReady):
         if orders.force_delete or waited_seconds >= GIVE_UP_SECONDS:
             return Verdict(

@@ -54,6 +54,11 @@ def was_repaired(result: WriteResult | NotReady) -> bool:
     return isinstance(result, WriteResult) and result.outcome == "repaired"
 
 
+def soonest(troubles: Sequence[NotReady]) -> NotReady:
+    """Of several troubles the one to show: trying again can help it first; the same one at every pass."""
+    return min(troubles, key=lambda trouble: (SOONEST_FIRST.index(trouble.retry), trouble.message))
+
+
 def config_synced(result: WriteResult | NotReady) -> Condition:
     """ConfigSynced, for every kind."""
     if isinstance(result, NotReady):

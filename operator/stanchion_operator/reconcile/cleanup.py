@@ -74,14 +74,17 @@ class Cleanup:
         await self._release(key, manifest)
         return None
 
-    async def _remains(self, policy: QueuePolicy) -> Remains:
+    async def _remains(self, policy: QueuePolicy) -> Remains | None:
+        """What the queue still holds; None if the queue is another policy's, whose jobs are none of ours."""
         reference = await self._servers.resolve(policy.owner.namespace, policy.redis)
-        return await reference.server.ask(lambda client: queue_keys.remains(client, policy.queue))
+        if await self._writer.is_anothers(reference.server, policy):
+            return None
+        return await queue_keys.remains(reference.server, policy.queue)
 
     async def _delete(self, key: Key, policy: QueuePolicy, *, with_jobs: bool) -> bool:
-        """Whether the keys are gone; a policy in conflict owns none, so there is nothing to remove."""
+        """Whether the keys are gone."""
         reference = await self._servers.resolve(policy.owner.namespace, policy.redis)
-        if await self._writer.owns(reference.server, policy) and not await reference.server.ask(
+        if not await reference.server.ask(
             lambda client: queue_keys.delete(client, policy.queue, with_jobs=with_jobs)
         ):
             return False

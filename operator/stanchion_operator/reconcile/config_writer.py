@@ -32,18 +32,23 @@ class ConfigWriter:
         *,
         take_over: bool = False,
         take_over_from: Collection[str] = (),
+        all_known: bool = True,
     ) -> WriteResult:
         """Write one policy to every server it belongs to; the worst outcome is the answer.
 
         A hash that a loser of `take_over_from` wrote before we saw the rightful owner is taken over.
-        Raises Unreachable if any of the servers is away, once every other has its hash.
+        What was written elsewhere before is taken back, unless not `all_known`: a Secret that is missing for
+        a moment must not cost its Redis the config. Raises Unreachable if any of the servers is away, once
+        every other has its hash.
         """
         self._check()
         wanted = set(servers)
         hash_ = encode(policy, self._managed_by)
-        for left in self._places[key] - wanted:
+        former = self._places[key] - wanted
+        for left in former if all_known else ():
             await self._delete(left, hash_.entry)
-        self._entries[key], self._places[key] = hash_.entry, wanted
+        self._entries[key] = hash_.entry
+        self._places[key] = wanted if all_known else wanted | former
         results, away = [WriteResult("unchanged", "")], None
         for server in wanted:
             try:
@@ -76,11 +81,11 @@ class ConfigWriter:
             if entry is not None and entry not in self._kept(server):
                 await self._delete(server, entry)
 
-    async def owns(self, server: Server, policy: Config) -> bool:
-        """Whether the hash on `server` is this policy's."""
+    async def is_anothers(self, server: Server, policy: Config) -> bool:
+        """Whether another policy's hash stands where this one's would. No hash at all is nobody else's."""
         hash_ = encode(policy, self._managed_by)
         fields = await server.ask(lambda client: config.read(client, hash_.kind, hash_.name))
-        return fields.get("ownerUid") == policy.owner.uid
+        return fields.get("ownerUid", policy.owner.uid) != policy.owner.uid
 
     async def sweep(self, server: Server, declared: Set[str]) -> list[str]:
         """Delete our hashes on `server` that are not `declared` (index entries); returns their entries."""

@@ -19,7 +19,7 @@ from stanchion_operator.kube.paths import Key
 from stanchion_operator.reconcile.base import attempt
 from stanchion_operator.reconcile.config_writer import ConfigWriter
 from stanchion_operator.reconcile.declared import Declared
-from stanchion_operator.redis_config.servers import Servers
+from stanchion_operator.redis_config.servers import Reference, Servers
 
 Json = Mapping[str, Any]
 Rule = LockPolicy | TenantBudget
@@ -59,9 +59,15 @@ class Rules:
         await self._writer.remove(key)
 
     async def _write(self, key: Key, rule: Rule, *, take_over: bool) -> WriteResult:
+        """Every server that is known gets the hash; then what kept the others from it is raised."""
         references = redis_of(rule, self._declared.queue_policies_in(key.namespace))
-        servers = [(await self._servers.resolve(key.namespace, each)).server for each in references]
-        return await self._writer.write(key, rule, servers, take_over=take_over)
+        found = [await attempt(self._servers.resolve(key.namespace, each)) for each in references]
+        servers = [each.server for each in found if isinstance(each, Reference)]
+        troubles = [each for each in found if isinstance(each, NotReady)]
+        result = await self._writer.write(key, rule, servers, take_over=take_over, all_known=not troubles)
+        if troubles:
+            raise decide.soonest(troubles)
+        return result
 
     def _queues(self, rule: Rule) -> tuple[Any, ...]:
         return queues_of(rule, self._declared.queue_policies_in(rule.owner.namespace))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 import redis.asyncio
 from redis.exceptions import WatchError
 
@@ -9,20 +12,24 @@ from stanchion.errors import MalformedPayload
 from stanchion.job import Job
 from stanchion.store import facts, keys
 from stanchion_operator.decide.deletion import Remains
+from stanchion_operator.redis_config.server import Server
 
 SCAN_COUNT = 200
 """Members read at a time: deleting a queue must not hold Redis up."""
 
 
-async def remains(client: redis.asyncio.Redis, queue: str) -> Remains:
-    """Count the jobs of a queue, wherever they are."""
-    sample = await facts.sample(client, queue, lead_seconds=0)
-    return Remains(
-        waiting=int(await client.llen(keys.queue(queue))),
-        delayed=await _any_of_queue(client, keys.SCHEDULE, queue)
-        or await _any_of_queue(client, keys.RETRY, queue),
-        running=sample.busy,
+async def remains(server: Server, queue: str) -> Remains:
+    """Count the jobs of a queue; delayed ones are looked for only where no other holds the deletion up.
+
+    Those lie among every queue's, so the search may be long. Each page is a question with a time limit of
+    its own: under one for the whole, a long schedule would look like a Redis that is away.
+    """
+    sample = await server.ask(lambda client: facts.sample(client, queue, lead_seconds=0))
+    waiting = await server.ask(lambda client: client.llen(keys.queue(queue)))
+    delayed = not (waiting or sample.busy) and (
+        await _any_of_queue(server, keys.SCHEDULE, queue) or await _any_of_queue(server, keys.RETRY, queue)
     )
+    return Remains(waiting=waiting, delayed=delayed, running=sample.busy)
 
 
 async def delete(client: redis.asyncio.Redis, queue: str, *, with_jobs: bool) -> bool:
@@ -45,11 +52,23 @@ async def delete(client: redis.asyncio.Redis, queue: str, *, with_jobs: bool) ->
     return True
 
 
-async def _any_of_queue(client: redis.asyncio.Redis, key: str, queue: str) -> bool:
-    async for member, _ in client.zscan_iter(key, count=SCAN_COUNT):
-        try:
-            if Job.parse(member).queue == queue:
-                return True
-        except MalformedPayload:
-            continue  # a stranger's bytes name no queue
-    return False
+async def _any_of_queue(server: Server, key: str, queue: str) -> bool:
+    cursor = 0
+    while True:
+        cursor, members = await server.ask(partial(_page, key=key, cursor=cursor))
+        if any(_names(member, queue) for member in members):
+            return True
+        if cursor == 0:
+            return False
+
+
+async def _page(client: redis.asyncio.Redis, *, key: str, cursor: int) -> tuple[int, list[Any]]:
+    following, scored = await client.zscan(key, cursor, count=SCAN_COUNT)
+    return following, [member for member, _ in scored]
+
+
+def _names(member: bytes, queue: str) -> bool:
+    try:
+        return Job.parse(member).queue == queue
+    except MalformedPayload:
+        return False  # a stranger's bytes name no queue

@@ -21,10 +21,12 @@ NOTHING = Remains(waiting=0, delayed=False, running=0)
         (AWAY, False, 0, Move.WAIT),
         (AWAY, False, GIVE_UP_SECONDS, Move.GIVE_UP),
         (AWAY, True, 0, Move.GIVE_UP),
+        (None, False, 0, Move.GIVE_UP),
+        (None, True, 0, Move.GIVE_UP),
     ],
 )
 def test_nothing_is_lost_and_nobody_is_held(
-    remains: Remains | NotReady, force: bool, waited_seconds: float, move: Move
+    remains: Remains | NotReady | None, force: bool, waited_seconds: float, move: Move
 ) -> None:
     assert decide(remains, Orders(force_delete=force), waited_seconds).move is move
 

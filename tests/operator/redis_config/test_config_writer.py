@@ -90,7 +90,8 @@ async def test_what_a_loser_wrote_first_is_taken_over(redis_url: str, leader: Le
     await writer.write(younger, policy("younger", "u2"), [server])
     result = await writer.write(KEY, policy(), [server], take_over_from={"shop/younger"})
     assert result.in_redis
-    assert await writer.owns(server, policy())
+    assert not await writer.is_anothers(server, policy())
+    assert await writer.is_anothers(server, policy("younger", "u2"))
     await server.close()
 
 
