@@ -14,7 +14,7 @@ from typing import Any
 import redis
 
 from stanchion.store import keys
-from waiting import until
+from waiting import is_running, until
 
 APP = "jobs_app:app"
 START_SECONDS = 30.0
@@ -89,9 +89,11 @@ class Worker:
         self.process.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it, and with it its children, with SIGKILL."""
+        """End it, and with it its children, with SIGKILL; a child left waiting would take the next job."""
+        children = self.children
         self.process.kill()
         self.process.wait()
+        until(lambda: not any(is_running(pid) for pid in children))
 
     def _has_tripped(self) -> bool:
         names = self.incarnations
