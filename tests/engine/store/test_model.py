@@ -11,7 +11,6 @@ import json
 import os
 from collections.abc import Coroutine
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 import pytest
@@ -29,6 +28,7 @@ from hypothesis.stateful import (
 
 from engine.mortal import Killed, Mortal
 from engine.places import in_two_places, places
+from engine.store.knowledge import QUEUES, Child, Memory
 from stanchion.errors import LeaseLost
 from stanchion.lane import Lane
 from stanchion.store import connection, enqueue, keys, membership, recovery, schedule
@@ -36,13 +36,12 @@ from stanchion.store import trip as trips
 from stanchion.store.enqueue import EnqueueItem, EnqueueRequest, LaneTaken, Recorded
 from stanchion.store.recovery import Member
 from stanchion.store.schedule import Promotion
-from stanchion.store.trip import Answer, Ended, Kind, Leased, Reply, Source, Status, Trip
+from stanchion.store.trip import Answer, Ended, Kind, Leased, Reply, Source, Status
 
 pytestmark = pytest.mark.redis
 
 EXAMPLES = int(os.environ.get("STANCHION_TEST_MODEL_EXAMPLES", "150"))
 STEPS = 40
-QUEUES = ("mail", "slow")
 SOURCES = tuple(map(Source, QUEUES))
 AWAY = (Kind.DONE, Kind.DISCARD, Kind.EXPIRED)
 NOW, LATER = 1_796_064_278.0, 1_796_067_878.0
@@ -52,37 +51,6 @@ queue_names = st.sampled_from(QUEUES)
 picks = st.integers(0, 11)
 commands_before_death = st.integers(0, 6) | st.just(1_000)
 T = TypeVar("T")
-
-
-@dataclass(eq=False)
-class Child:
-    """What one child knows, and what its supervisor last heard from it."""
-
-    identity: str
-    incarnation: str
-    number: int = 0
-    held: dict[str, Leased] = field(default_factory=dict)
-    batch: tuple[Ended, ...] = ()
-    unanswered: Trip | None = None
-    """Sent, and its reply was lost: it must be sent again."""
-    lost_reply: Reply | None = None
-    former: Trip | None = None
-    reported: tuple[int, tuple[str, ...]] = (0, ())
-
-    @property
-    def member(self) -> Member:
-        """As its own supervisor retires it."""
-        return Member(self.identity, self.incarnation, QUEUES)
-
-
-@dataclass(frozen=True)
-class Memory:
-    """All of Redis at one instant, and what was true then."""
-
-    values: dict[bytes, Any]
-    """Dump and remaining milliseconds."""
-    accepted: frozenset[str]
-    gone: frozenset[str]
 
 
 class Engine(RuleBasedStateMachine):

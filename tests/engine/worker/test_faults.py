@@ -106,7 +106,7 @@ async def test_a_process_that_wakes_half_way_through_its_recovery_keeps_its_name
     redis_url: str, tmp_path: Path, redis_client: redis.Redis, aredis: redis.asyncio.Redis
 ) -> None:
     """Its job was returned, its beat not yet removed: only the fenced child is replaced."""
-    App(redis_url).enqueue("hold", [1], queue="mail")
+    await App(redis_url).aenqueue("hold", [1], queue="mail")
     with Worker(redis_url, tmp_path) as frozen:
         until(lambda: redis_client.llen(STARTED) == 1)
         identity, tree = frozen.identity, [frozen.process.pid, *frozen.children]
