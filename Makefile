@@ -25,8 +25,8 @@ lint: .venv/test.stamp      ## ruff, mypy and the import rules
 unit: .venv/test.stamp      ## only the tests that need nothing
 	$(BIN)/pytest -m 'not (redis or api or node or ruby or helm or browser or keda)'
 
-cluster-up: .venv/test.stamp     ## start a Kubernetes cluster of your own to play with
-	PYTHONPATH=tests/cluster $(BIN)/python -m testcluster up
+cluster-up: .venv/test.stamp     ## start a Kubernetes cluster of your own; NODE=1 adds a node that runs pods (root)
+	PYTHONPATH=tests/cluster $(BIN)/python -m testcluster up $(if $(NODE),--node)
 
 cluster-down: .venv/test.stamp   ## stop it and leave nothing behind
 	PYTHONPATH=tests/cluster $(BIN)/python -m testcluster down

@@ -16,6 +16,9 @@ from stanchion_operator.decide.target import SCALE_CONFLICT
 from stanchion_operator.decide.workload import Workload
 from stanchion_operator.errors import NotReady, Retry, Taken
 
+WAKING_SECONDS = 60.0
+"""So long the first pods since zero may take to start before the workers count as missing."""
+ASLEEP = ("ScaledToZero", "Waking")
 SOONEST_FIRST: tuple[Retry, ...] = ("soon", "slowly", "never")
 
 
@@ -30,6 +33,8 @@ class Passed:
     """Whether `deletionPolicy: Delete` can be honored."""
     fighting: str = ""
     """Who else scales the target, in the API server's words."""
+    was_asleep: bool = False
+    """The status says that no worker was wanted, or that the first ones were starting."""
 
 
 def invalid(message: str) -> Report:
@@ -38,13 +43,13 @@ def invalid(message: str) -> Report:
     return Report({}, (refused,), "never")
 
 
-def report(policy: QueuePolicy, orders: Orders, passed: Passed) -> Report:
-    """Fields and conditions of a policy whose steps were tried."""
+def report(policy: QueuePolicy, orders: Orders, passed: Passed, now: float) -> Report:
+    """Fields and conditions of a policy whose steps were tried. `now` is in epoch seconds."""
     synced = config_synced(passed.config)
     conflict = _conflict(passed)
     conditions = [synced, conflict, effective.queue_policy(policy, may_delete=passed.may_delete)]
     if policy.workers is not None:
-        conditions.append(_workers_available(passed.workload))
+        conditions.append(_workers_available(passed.workload, passed.was_asleep, now))
     conditions.append(ready(conditions, orders))
     return Report(_fields(policy, passed), tuple(conditions), _retry(passed), was_repaired(passed.config))
 
@@ -97,13 +102,15 @@ def _conflict(passed: Passed) -> Condition:
     return Condition("Conflict", False, "NoConflict", "nobody else claims the queue or its workers")
 
 
-def _workers_available(workload: Workload | NotReady | None) -> Condition:
+def _workers_available(workload: Workload | NotReady | None, was_asleep: bool, now: float) -> Condition:
     if workload is None:
         return Condition("WorkersAvailable", None, "Unknown", "the workers were not looked at")
     if isinstance(workload, NotReady):
         return Condition("WorkersAvailable", False, workload.reason, workload.message)
     if workload.wanted == 0:
         return Condition("WorkersAvailable", True, "ScaledToZero", "no worker is wanted now")
+    if workload.ready == 0 and was_asleep and _is_starting(workload, now):
+        return Condition("WorkersAvailable", True, "Waking", "the first pods since zero are starting")
     if workload.ready == 0:
         return Condition(
             "WorkersAvailable",
@@ -112,6 +119,14 @@ def _workers_available(workload: Workload | NotReady | None) -> Condition:
             workload.trouble or f"none of the pods of {workload.name} is ready",
         )
     return Condition("WorkersAvailable", True, "WorkersReady", f"pods of {workload.name} are ready")
+
+
+def _is_starting(workload: Workload, now: float) -> bool:
+    """Whether pods were asked for a moment ago: a queue that wakes is not broken, and stays Ready."""
+    if workload.trouble:
+        return False
+    since = workload.unavailable_since
+    return not workload.observed or (since is not None and now - since < WAKING_SECONDS)
 
 
 def _fields(policy: QueuePolicy, passed: Passed) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -65,8 +66,10 @@ class QueuePolicies:
         workload = await attempt(self._see_to_workers(policy, reference)) if owns else None
         await self._place(key, policy, reference, workload, owns=owns)
         label = "" if isinstance(reference, NotReady) else reference.server.label
-        passed = decide.Passed(label, written, workload, self._cleanup.may_delete, _fighting(manifest))
-        return decide.report(policy, orders, passed)
+        passed = decide.Passed(
+            label, written, workload, self._cleanup.may_delete, _fighting(manifest), _was_asleep(manifest)
+        )
+        return decide.report(policy, orders, passed, time.time())
 
     async def forget(self, key: Key) -> None:
         """The policy is gone: its hash goes; the Deployment goes by its owner reference; jobs stay."""
@@ -156,7 +159,16 @@ def _target(policy: QueuePolicy) -> Key:
     return Key(DEPLOYMENT, policy.owner.namespace, name) if name else own_deployment(policy)
 
 
+def _was_asleep(manifest: Json) -> bool:
+    available = _shown(manifest, "WorkersAvailable")
+    return available is not None and available["reason"] in decide.ASLEEP
+
+
+def _shown(manifest: Json, kind: str) -> Json | None:
+    return find((manifest.get("status") or {}).get("conditions") or (), kind)
+
+
 def _fighting(manifest: Json) -> str:
     """Who else scales the target, as the autoscaler found; read back from the status it wrote."""
-    able = find((manifest.get("status") or {}).get("conditions") or (), "AbleToScale")
+    able = _shown(manifest, "AbleToScale")
     return str(able["message"]) if able and able["reason"] == SCALE_CONFLICT else ""

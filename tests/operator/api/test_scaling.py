@@ -62,7 +62,8 @@ def test_a_burst_wakes_workers_straight_to_the_computed_number(
     assert "100 wait" in status["lastScaleReason"]
     series = f'stanchion_operator_current_replicas{{namespace="{shop.namespace}",policy="imports"}}'
     until(lambda: f"{series} {first['to']}.0" in operator.get("/metrics"))
-    shop.wait_for("imports", "WorkersAvailable", ("False", "NoReadyWorkers"))
+    shop.wait_for("imports", "WorkersAvailable", ("True", "Waking"))
+    assert shop.condition("imports", "Ready") == ("True", "Ready"), "a queue that wakes is in force"
 
 
 def test_scale_in_quiets_and_waits_for_the_busy(shop: Shop, queue: str) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,12 +8,13 @@ import pytest
 from stanchion.policy.queue_policy import QueuePolicy
 from stanchion.store.config import WriteResult
 from stanchion_operator.decide.annotations import Orders
-from stanchion_operator.decide.queue_policy import Passed, report
+from stanchion_operator.decide.queue_policy import WAKING_SECONDS, Passed, report
 from stanchion_operator.decide.report import differs
 from stanchion_operator.decide.workload import Workload, read
 from stanchion_operator.errors import Missing, NotReady, SpecRefused, Taken, Unreachable
 
 WRITTEN = WriteResult("unchanged", "a/q")
+NOW = 1_000_000.0
 AWAY = Unreachable("RedisUnreachable", "no answer")
 
 
@@ -48,13 +50,38 @@ def test_ready_takes_the_reason_of_what_stands_in_its_way(
     reason: str,
     retry: str | None,
 ) -> None:
-    said = report(policy(), Orders(), Passed("r", config, workers))
+    said = report(policy(), Orders(), Passed("r", config, workers), NOW)
     summary = next(each for each in said.conditions if each.type == "Ready")
     assert (summary.status, summary.reason, said.retry) == (ready, reason, retry)
 
 
+def waking(**facts: Any) -> Workload:
+    return replace(workload(2, 0), **{"unavailable_since": NOW - 5, **facts})
+
+
+@pytest.mark.parametrize(
+    ("workers", "was_asleep", "status", "reason"),
+    [
+        (waking(), True, True, "Waking"),
+        (waking(observed=False, unavailable_since=None), True, True, "Waking"),
+        (waking(unavailable_since=NOW - WAKING_SECONDS), True, False, "NoReadyWorkers"),
+        (waking(unavailable_since=None), True, False, "NoReadyWorkers"),
+        (waking(trouble="FailedCreate: quota"), True, False, "NoReadyWorkers"),
+        (waking(), False, False, "NoReadyWorkers"),
+        (workload(2, 1), True, True, "WorkersReady"),
+    ],
+)
+def test_ready_does_not_dip_while_a_queue_wakes(
+    workers: Workload, was_asleep: bool, status: bool, reason: str
+) -> None:
+    said = report(policy(), Orders(), Passed("r", WRITTEN, workers, was_asleep=was_asleep), NOW)
+    by_type = {each.type: each for each in said.conditions}
+    assert (by_type["WorkersAvailable"].status, by_type["WorkersAvailable"].reason) == (status, reason)
+    assert by_type["Ready"].status is status
+
+
 def test_ready_does_not_fall_for_what_stands_beside_it() -> None:
-    said = report(policy(fairness="Tenant"), Orders(), Passed("r", WRITTEN, workload()))
+    said = report(policy(fairness="Tenant"), Orders(), Passed("r", WRITTEN, workload()), NOW)
     by_type = {each.type: each for each in said.conditions}
     assert by_type["Ready"].status is True
     assert (by_type["Effective"].status, by_type["Effective"].reason) == (False, "NotImplemented")
@@ -63,20 +90,22 @@ def test_ready_does_not_fall_for_what_stands_beside_it() -> None:
 
 def test_a_delete_we_may_not_carry_out_is_said() -> None:
     said = report(
-        policy(deletionPolicy="Delete"), Orders(), Passed("r", WRITTEN, workload(), may_delete=False)
+        policy(deletionPolicy="Delete"), Orders(), Passed("r", WRITTEN, workload(), may_delete=False), NOW
     )
     effective = next(each for each in said.conditions if each.type == "Effective")
     assert "deletionPolicy" in effective.message
 
 
 def test_who_fights_for_the_number_is_a_conflict() -> None:
-    said = report(policy(), Orders(), Passed("r", WRITTEN, workload(), fighting="kubectl"))
+    said = report(policy(), Orders(), Passed("r", WRITTEN, workload(), fighting="kubectl"), NOW)
     conflict = next(each for each in said.conditions if each.type == "Conflict")
     assert (conflict.status, conflict.reason, conflict.message) == (True, "ScaleConflict", "kubectl")
 
 
 def test_the_scale_subresource_always_finds_its_fields() -> None:
-    said = report(QueuePolicy.from_manifest({"metadata": {"name": "q"}}), Orders(), Passed("", AWAY, None))
+    said = report(
+        QueuePolicy.from_manifest({"metadata": {"name": "q"}}), Orders(), Passed("", AWAY, None), NOW
+    )
     assert (said.fields["replicas"], said.fields["selector"]) == (0, "")
 
 
@@ -121,6 +150,12 @@ def test_a_deployments_selector_becomes_one_line() -> None:
 )
 def test_a_rollout_is_seen(status: dict[str, Any], rolling: bool) -> None:
     assert read(deployment(**status)).rolling is rolling
+
+
+def test_since_when_too_few_pods_are_ready_is_seen() -> None:
+    failing = {"type": "Available", "status": "False", "lastTransitionTime": "1970-01-12T13:46:40Z"}
+    assert read(deployment(conditions=[failing])).unavailable_since == NOW
+    assert read(deployment(conditions=[failing | {"status": "True"}])).unavailable_since is None
 
 
 def test_a_deployments_own_words_are_passed_on() -> None:
