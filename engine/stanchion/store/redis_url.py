@@ -48,6 +48,16 @@ class RedisUrl:
         except ValueError as error:
             raise InvalidSettings(f"the Redis URL {redact(url)!r} {error}") from None
 
+    @property
+    def address(self) -> str:
+        """Where it leads, without credentials: a path, host and port, or the primary and its Sentinels."""
+        parts = urlsplit(self.server)
+        if self.sentinels:
+            return f"{self.service} of {','.join(f'{host}:{port}' for host, port in self.sentinels)}"
+        return (
+            parts.path if parts.scheme == "unix" else f"{parts.hostname or 'localhost'}:{parts.port or 6379}"
+        )
+
     @classmethod
     def _of_server(cls, url: str, parts: SplitResult, options: Mapping[str, str]) -> Self:
         if parts.scheme not in SERVER_SCHEMES:

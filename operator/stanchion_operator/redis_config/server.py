@@ -7,13 +7,13 @@ import hashlib
 import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 import redis.asyncio
 from redis.exceptions import RedisError, ResponseError
 
 from stanchion.errors import RedisUnavailable
 from stanchion.store import config, connection
+from stanchion.store.redis_url import RedisUrl
 from stanchion_operator.errors import Unreachable
 
 T = TypeVar("T")
@@ -39,9 +39,8 @@ class Server:
 
     @property
     def address(self) -> str:
-        """Host and port, without credentials."""
-        parts = urlsplit(self.url)
-        return parts.path if parts.scheme == "unix" else f"{parts.hostname}:{parts.port or 6379}"
+        """Host and port, or what stands for them, without credentials."""
+        return RedisUrl.parse(self.url).address
 
     @property
     def label(self) -> str:

@@ -64,6 +64,19 @@ def test_sentinels_their_login_and_the_server_behind_them(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
+    ("url", "address"),
+    [
+        ("redis://user:pw@redis.example:6380/3", "redis.example:6380"),
+        ("redis://", "localhost:6379"),
+        ("unix:///run/redis.sock?db=2", "/run/redis.sock"),
+        ("redis+sentinel://user:pw@one,two:26380/mymaster", "mymaster of one:26379,two:26380"),
+    ],
+)
+def test_the_address_holds_no_credentials(url: str, address: str) -> None:
+    assert RedisUrl.parse(url).address == address
+
+
+@pytest.mark.parametrize(
     ("url", "shown"),
     [
         ("redis://localhost/0", "redis://localhost/0"),
