@@ -92,8 +92,8 @@ class Invocation:
 
 
 def _guarded(call: Callable[[], None]) -> None:
-    """A future cannot carry StopIteration: the job would never end."""
+    """A future cannot carry StopIteration, and GeneratorExit ends whoever awaits it: no outcome ever came."""
     try:
         call()
-    except StopIteration as error:
-        raise RuntimeError("the job raised StopIteration") from error
+    except (StopIteration, GeneratorExit) as error:
+        raise RuntimeError(f"the job raised {type(error).__name__}") from error

@@ -42,6 +42,7 @@ ERRORS = {
     "exit": SystemExit,
     "interrupt": KeyboardInterrupt,
     "stop": StopIteration,
+    "generator": GeneratorExit,
     "value": ValueError,
     "own": Own,
     "mute": Mute,
@@ -143,6 +144,7 @@ async def test_runs_both_kinds_with_their_arguments(executor: Executor) -> None:
     ],
 )
 async def test_whatever_a_job_raises_is_its_failure(what: str, error: str, executor: Executor) -> None:
+        ("generator", "RuntimeError"),
     ended = await asyncio.wait_for(executor.run(leased("raises", [what])), 5)
     assert (ended.kind, ended.failed, error_of(ended)) == (Kind.RETRY, True, error)
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stanchion.dialect import Dialect
+from stanchion.errors import UnknownJob
 from stanchion.job import Job
 from stanchion.job_options import JobOptions
 from stanchion.outcomes import Discard, Interrupted, JobOutcome, Kill, Retry, Snooze
@@ -94,6 +95,15 @@ def test_retries_go_to_retry_queue_or_where_the_job_was_taken(fields: dict[str, 
 
 def test_dead_false_drops_an_exhausted_job() -> None:
     assert end(job(dead=False), retries=0) == Outcome(Kind.DISCARD, failed=True)
+
+
+@pytest.mark.parametrize(("fields", "retries"), [({}, False), ({"dead": False}, 0), ({}, 0)])
+def test_a_job_that_this_code_does_not_know_is_never_dropped(
+    fields: dict[str, Any], retries: bool | int
+) -> None:
+    ended = end(job(**fields), UnknownJob("no job 'Boom'"), retries)
+    assert ended.kind is Kind.DEAD
+    assert payload_of(ended)["error_class"] == "stanchion.errors.UnknownJob"
 
 
 @pytest.mark.parametrize(("failed_at", "kind"), [(NOW - 10, Kind.RETRY), (NOW - 61, Kind.DEAD)])
