@@ -29,11 +29,11 @@ class Diagnosis:
 
 def diagnose(survey: Survey, limits: DeadLimits) -> Diagnosis:
     """`limits` are those of the dead set."""
-    findings = [
-        *server_findings.of_server(survey.server),
-        *server_findings.of_pulse(survey.pulse),
-        *server_findings.of_keyspace(survey.keyspace, survey.wrong_types),
-    ]
+    findings = list(server_findings.of_server(survey.server))
+    if survey.pulse is not None:
+        findings += server_findings.of_pulse(survey.pulse)
+    if survey.keyspace is not None:
+        findings += server_findings.of_keyspace(survey.keyspace, survey.wrong_types)
     if survey.work is not None:
         findings += work_findings.of_queues(survey.work)
         findings += work_findings.of_processes(survey.work)

@@ -38,10 +38,11 @@ def fits(survey: Survey) -> Iterator[Fit]:
     if survey.work is not None:
         yield from _processes(survey.work)
         yield from _payloads(survey.work)
-    if survey.keyspace.unique_digests or survey.keyspace.unique_keys:
+    space = survey.keyspace
+    if space is not None and (space.unique_digests or space.unique_keys):
         yield Fit(
             Verdict.LIMITED,
-            f"sidekiq-unique-jobs (it holds {counted(survey.keyspace.unique_digests, 'lock')})",
+            f"sidekiq-unique-jobs (it holds {counted(space.unique_digests, 'lock')})",
             "a Python worker neither asks for such a lock nor releases it, so it would stay until it expires "
             "or is reaped: leave the queues of locked jobs to Ruby",
         )

@@ -14,7 +14,6 @@ from stanchion.cli import session
 from stanchion.cli.table import clean
 from stanchion.gate.config import ConfigCache
 from stanchion.policy.queue_policy import DeadLimits
-from stanchion.store import keys
 from stanchion.store.survey import Survey, survey
 
 MEBIBYTE = 1 << 20
@@ -29,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     """Returns 0, or 1 if something needs to be done. Raises RedisUnavailable."""
     with session.opened(args, "doctor") as client:
         seen = survey(client)
-        is_readable = keys.CONFIG_INDEX not in seen.wrong_types
+        is_readable = seen.work is not None
         limits = ConfigCache().refresh(client).dead_limits() if is_readable else DeadLimits()
     diagnosis = diagnose(seen, limits)
     if args.json:
@@ -56,7 +55,7 @@ def _lines(seen: Survey, diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def _server(seen: Survey) -> Iterator[str]:
-    server, pulse = seen.server, seen.pulse
+    server, pulse, space = seen.server, seen.pulse, seen.keyspace
     if server is not None:
         limit = f"{server.max_memory / MEBIBYTE:,.0f} MiB" if server.max_memory else "no limit"
         log = "append-only file" if server.has_append_only_file else "snapshots only"
@@ -66,13 +65,14 @@ def _server(seen: Survey) -> Iterator[str]:
         )
         used = f"{server.used_memory / MEBIBYTE:,.1f} MiB"
         yield f"Memory     {used} of {limit}, {server.eviction_policy}, {log}"
-    yield (
-        f"Distance   {pulse.median_seconds * 1000:.2f} ms (slowest of {len(pulse.round_trips)}: "
-        f"{max(pulse.round_trips) * 1000:.2f} ms), clock {pulse.clock_ahead_seconds:+.3f} s"
-    )
-    space = seen.keyspace
-    part = "" if space.scanned >= space.keys else f", {space.scanned:,} of them looked at"
-    yield f"Keys       {space.keys:,}{part}"
+    if pulse is not None:
+        yield (
+            f"Distance   {pulse.median_seconds * 1000:.2f} ms (slowest of {len(pulse.round_trips)}: "
+            f"{max(pulse.round_trips) * 1000:.2f} ms), clock {pulse.clock_ahead_seconds:+.3f} s"
+        )
+    if space is not None:
+        part = "" if space.scanned >= space.keys else f", {space.scanned:,} of them looked at"
+        yield f"Keys       {space.keys:,}{part}"
 
 
 def _work(seen: Survey) -> Iterator[str]:
@@ -97,8 +97,8 @@ def _as_json(seen: Survey, diagnosis: Diagnosis) -> dict[str, Any]:
         ],
         "fits": [asdict(fit) for fit in diagnosis.fits],
         "server": asdict(seen.server) if seen.server else None,
-        "pulse": asdict(seen.pulse),
-        "keyspace": asdict(seen.keyspace),
+        "pulse": asdict(seen.pulse) if seen.pulse else None,
+        "keyspace": asdict(seen.keyspace) if seen.keyspace else None,
         "queues": [asdict(line) for line in work.queues] if work else [],
         "sets": dict(work.sizes) if work else {},
         "processes": [process.identity for process in work.processes] if work else [],

@@ -34,6 +34,11 @@ class ServerInfo:
     clients: int
     max_clients: int
 
+    @property
+    def holds_all_data(self) -> bool:
+        """Whether commands on any key are answered here: not by a Sentinel, nor by one node of a cluster."""
+        return self.mode == "standalone"
+
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
@@ -48,17 +53,19 @@ class Pulse:
         return sorted(self.round_trips)[len(self.round_trips) // 2]
 
 
-def read(client: redis.Redis, now: float) -> ServerInfo | None:
-    """Ask INFO; None if this user may not."""
+def read(client: redis.Redis) -> ServerInfo | None:
+    """Ask INFO; None if this user may not. A Sentinel answers it, too, and little else."""
     try:
         info: Any = client.info()
     except NoPermissionError:
         return None
-    return parse(info, now)
+    return parse(info, float(info.get("server_time_usec", time.time() * 1e6)) / 1e6)
 
 
 def parse(info: dict[str, Any], now: float) -> ServerInfo:
-    """INFO as redis-py gives it. What an old server does not say counts as nothing wrong."""
+    """INFO as redis-py gives it at `now`, epoch seconds. What an old server does not say counts as nothing
+    wrong.
+    """
     is_valkey = "valkey_version" in info
     saved_at = float(info.get("rdb_last_save_time", now))
     return ServerInfo(

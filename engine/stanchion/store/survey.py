@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -82,27 +82,29 @@ class Keyspace:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Everything. `work` is None while a key of a wrong type stands in the way of reading."""
+    """Everything. Where no single server holds the data (a Sentinel, a cluster) only `server` is known;
+    `work` is None while a key of a wrong type stands in the way of reading, too.
+    """
 
-    now: float
     server: ServerInfo | None
-    pulse: Pulse
-    keyspace: Keyspace
-    wrong_types: Mapping[str, str]
-    work: Work | None
+    pulse: Pulse | None = None
+    keyspace: Keyspace | None = None
+    wrong_types: Mapping[str, str] = field(default_factory=dict)
+    work: Work | None = None
 
 
 def survey(client: redis.Redis) -> Survey:
     """Look once. Raises redis-py's errors."""
+    server = read(client)
+    if server is not None and not server.holds_all_data:
+        return Survey(server)
     pulse = take_pulse(client)
     now = entries.clock(client)
     wrong = wrong_types(client, TYPES)
     if not wrong:
         names: Any = client.smembers(keys.QUEUES)
         wrong = wrong_types(client, {keys.queue(name.decode(errors="replace")): "list" for name in names})
-    return Survey(
-        now, read(client, now), pulse, _keyspace(client), wrong, None if wrong else _work(client, now)
-    )
+    return Survey(server, pulse, _keyspace(client), wrong, None if wrong else _work(client, now))
 
 
 def wrong_types(client: redis.Redis, wanted: Mapping[str, str]) -> dict[str, str]:

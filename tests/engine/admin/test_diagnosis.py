@@ -30,7 +30,7 @@ DEAD = Process("vm:3:ef")
 LINE = QueueLine("mail", 3, 60.0, 0, 1, "no")
 WORK = Work((LINE,), (OURS,), {"schedule": 0, "retry": 0, "dead": 0}, {}, (), {}, 20, 0)
 HEALTHY = Survey(
-    NOW, server_info.parse(INFO, NOW), Pulse((0.0002, 0.0003), 0.01), Keyspace(9, 9, 0, 0, ()), {}, WORK
+    server_info.parse(INFO, NOW), Pulse((0.0002, 0.0003), 0.01), Keyspace(9, 9, 0, 0, ()), {}, WORK
 )  # fmt: skip
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 
 import pytest
 import redis
 
+from rig.redis_node import RedisNode
 from stanchion.cli.main import main
 from stanchion.store import keys
 
@@ -81,6 +83,22 @@ def test_a_key_of_a_wrong_type_is_named(redis_client: redis.Redis, capsys: Captu
         redis_client.sadd(keys.QUEUES, "mail")
     _, findings, _ = diagnosis(capsys)
     assert findings[f"the key {key!r} is a string"] == "critical"
+
+
+@pytest.mark.parametrize(
+    ("settings", "flag", "what"),
+    [
+        ((), "--sentinel", "this is a Sentinel, no data server"),
+        (("cluster-enabled yes",), "", "this is a Redis Cluster"),
+    ],
+)
+def test_what_is_no_single_data_server_is_named(
+    tmp_path: Path, capsys: Captured, settings: tuple[str, ...], flag: str, what: str
+) -> None:
+    """These refuse what the rest of the look needs."""
+    with RedisNode(tmp_path, *settings, flag=flag) as node:
+        assert main(["doctor", "--redis-url", node.url]) == 1
+    assert f"1. critical: {what}" in capsys.readouterr().out.splitlines()
 
 
 def test_it_writes_nothing_and_needs_no_config(
