@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from stanchion.errors import MalformedPayload
 from stanchion.job import Job
 from stanchion.metrics import RUNTIME_LIMITS_MS
 from stanchion.scaling.facts import ProcessFacts
+from stanchion.store.work_record import read_all
 
 PROCESS_FIELDS = ("info", "busy", "beat", "quiet", "concurrency")
 QUANTILE = 0.95
@@ -31,10 +31,7 @@ def count(value: bytes | None) -> int:
 
 def job(payload: bytes | None) -> Job | None:
     """None for no payload and for one that is no job: the worker buries that, it is no measure of age."""
-    try:
-        return None if payload is None else Job.parse(payload)
-    except MalformedPayload:
-        return None
+    return None if payload is None else Job.read(payload)
 
 
 def age_seconds(head: Job | None, now: float) -> float:
@@ -70,18 +67,10 @@ def process(identity: str, record: Sequence[bytes | None]) -> ProcessFacts | Non
 
 
 def running(work: Iterable[bytes], queue: str) -> Iterable[str]:
-    """Names of the jobs of `queue` among a process's running ones. The payload is JSON in JSON; Sidekiq
-    before 6.1 wrote an object."""
-    for entry in work:
-        try:
-            fields = json.loads(entry)
-            if fields["queue"] != queue:
-                continue
-            payload = fields["payload"]
-            text = payload if isinstance(payload, str) else json.dumps(payload)
-            yield Job.parse(text.encode()).name
-        except (KeyError, TypeError, ValueError, RecursionError):
-            continue  # MalformedPayload is a ValueError: a slot we cannot name
+    """Names of the jobs of `queue` among a process's running ones."""
+    for entry in read_all(work):
+        if entry.queue == queue and (named := job(entry.payload)) is not None:
+            yield named.name
 
 
 def mean_seconds(runtime: Mapping[bytes, bytes]) -> float | None:

@@ -93,7 +93,7 @@ def _declared(raw: bytes, mark: bytes | None) -> Declared | None:
         periodic = Periodic(fields["line"], fields["time_zone"], fields["missed"], tuple(fields["args"]))
         name, queue, entry = fields["name"], fields["queue"], fields["entry"]
         return Declared(entry, name, queue, periodic, float(fields["seen_at"]), mark_seconds(mark))
-    except (ValueError, TypeError, KeyError, InvalidArguments):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError, InvalidArguments):
         return None
 
 
@@ -108,5 +108,5 @@ def mark_seconds(mark: bytes | str | None) -> float | None:
 def _seen_at(raw: bytes) -> float:
     try:
         return float(json.loads(raw)["seen_at"])
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return 0.0

@@ -116,7 +116,7 @@ def _object(text: bytes) -> dict[str, Any]:
 def _number(value: Any) -> float:
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return 0.0
 
 

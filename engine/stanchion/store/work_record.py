@@ -28,5 +28,5 @@ def read(record: bytes) -> Running | None:
         payload = fields["payload"]
         text = payload if isinstance(payload, str) else json.dumps(payload, separators=(",", ":"))
         return Running(str(fields["queue"]), text.encode(), float(fields["run_at"]))
-    except (KeyError, TypeError, ValueError, RecursionError):
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError):
         return None

@@ -38,7 +38,10 @@ def test_sidekiq_8_has_its_slots_in_the_hash() -> None:
     assert read({**INFO, "concurrency": None}, concurrency="5").concurrency == 5
 
 
-@pytest.mark.parametrize("info", [None, [], "x", {"queues": 7, "pid": 1e400, "labels": {}, "version": None}])
+@pytest.mark.parametrize(
+    "info",
+    [None, [], "x", {"queues": 7, "pid": 1e400, "labels": {}, "version": None}, {"started_at": 10**400}],
+)
 def test_garbage_leaves_fields_empty(info: object) -> None:
     process = read(info, work="garbage", busy="many")
     assert process.is_alive
