@@ -69,3 +69,14 @@ async def test_what_cannot_be_buried_stays(aredis: redis.asyncio.Redis) -> None:
     await aredis.zadd(keys.RETRY, {b"\xff": NOW})
     assert await schedule.promote(aredis, keys.RETRY, [Promotion(b"\xff")], NOW) == 0
     assert await aredis.zrange(keys.RETRY, 0, -1) == [b"\xff"]
+
+
+async def test_a_broken_counter_does_not_keep_the_rest_of_the_batch_waiting(
+    aredis: redis.asyncio.Redis,
+) -> None:
+    await aredis.set(keys.counters("mail"), "not a hash")
+    await aredis.set(keys.QUEUES, "not a set")
+    await aredis.zadd(keys.RETRY, {"one": NOW - 1, "two": NOW})
+    promotions = [Promotion(b"one", "mail", b"1"), Promotion(b"two", "mail", b"2")]
+    assert await schedule.promote(aredis, keys.RETRY, promotions, NOW) == 2
+    assert await aredis.lrange(keys.queue("mail"), 0, -1) == [b"2", b"1"]

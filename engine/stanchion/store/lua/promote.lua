@@ -33,8 +33,9 @@ for i = 0, (#KEYS - 3) / 2 - 1 do
     else
       moved = moved + 1
       if payload ~= '' then
-        redis.call('SADD', KEYS[2], queue)
-        redis.call('HINCRBY', KEYS[5 + 2 * i], 'eligible_enq', 1)
+        -- pcall: the job is ready; a counter of another type must not keep the rest of the batch waiting.
+        redis.pcall('SADD', KEYS[2], queue)
+        redis.pcall('HINCRBY', KEYS[5 + 2 * i], 'eligible_enq', 1)
       end
     end
   end
