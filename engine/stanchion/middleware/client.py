@@ -20,12 +20,18 @@ FIXED_FIELDS = ("class", "jid", "queue")
 
 
 def apply(chain: Sequence[ClientMiddleware], job: Job) -> Job:
-    """Run the chain in order. Raises StanchionError for a middleware that changes the class, jid or queue."""
+    """Run the chain in order. Raises StanchionError for a middleware that returns no job, or changes the
+    class, jid or queue.
+    """
     for middleware in chain:
         changed = middleware(job)
+        name = getattr(middleware, "__name__", repr(middleware))
+        if not isinstance(changed, Job):
+            raise StanchionError(
+                f"the client middleware {name} returned {changed!r}: return the job, or a changed copy"
+            )
         for field in FIXED_FIELDS:
             if changed.fields.get(field) != job.fields[field]:
-                name = getattr(middleware, "__name__", repr(middleware))
                 raise StanchionError(f"the client middleware {name} changed {field!r} of job {job.name}")
         job = changed
     return job

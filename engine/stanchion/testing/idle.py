@@ -14,12 +14,13 @@ from random import Random
 import redis.asyncio
 
 from stanchion.app import App
+from stanchion.errors import LeaseLost
 from stanchion.gate.config import ConfigCache
 from stanchion.job import new_jid
 from stanchion.metrics import Tally
 from stanchion.store import connection, membership, recovery, trip
 from stanchion.store.recovery import Member
-from stanchion.store.trip import Ended, Source
+from stanchion.store.trip import Ended, Source, Status
 from stanchion.worker.execute import Executor
 from stanchion.worker.life import new_identity
 
@@ -28,7 +29,8 @@ SLOTS = 10
 
 def run_until_idle(app: App, *queues: str) -> int:
     """Run the jobs that are ready in these queues (default: those its jobs declare), and the ones they
-    enqueue there, until none is left. Returns how many attempts ended. Raises redis-py's errors.
+    enqueue there, until none is left. Returns how many attempts ended. Raises redis-py's errors,
+    and LeaseLost where a worker that serves the same Redis takes this process for dead: it does not beat.
     """
     with ThreadPoolExecutor(1) as thread:  # there may be an event loop here already
         return thread.submit(asyncio.run, arun_until_idle(app, *queues)).result()
@@ -71,6 +73,11 @@ async def _work_off(app: App, client: redis.asyncio.Redis, member: Member) -> in
                     now=time.time(),
                 ),
             )
+            if reply.status is not Status.OK:
+                raise LeaseLost(
+                    f"a worker on this Redis took the test for a dead process ({reply.status}) and has "
+                    "its jobs now: give tests a Redis of their own"
+                )
             if not reply.jobs:
                 return attempts
             ended = await asyncio.gather(*(executor.run(leased) for leased in reply.jobs))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 import redis
@@ -37,6 +38,14 @@ def test_the_chain_runs_in_order() -> None:
 def test_what_the_caller_was_told_may_not_change() -> None:
     with pytest.raises(StanchionError, match="the client middleware rename changed 'queue' of job a"):
         apply([rename], JOB)
+
+
+def test_one_that_forgets_to_return_the_job_is_named() -> None:
+    def forgets(job: Job) -> Any:
+        job.replace(traceparent="00-1")
+
+    with pytest.raises(StanchionError, match="the client middleware forgets returned None"):
+        apply([forgets], JOB)
 
 
 @pytest.mark.redis

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import redis
 import redis.asyncio
@@ -10,6 +12,7 @@ import stanchion
 from engine.worker.running import payloads
 from stanchion import testing
 from stanchion.app import App
+from stanchion.errors import LeaseLost
 from stanchion.policy.contract import encode
 from stanchion.policy.owner import Owner
 from stanchion.policy.queue_policy import QueueConfig
@@ -63,6 +66,22 @@ def test_runs_what_is_ready_and_what_that_enqueues_and_leaves_no_trace(
     assert redis_client.get(keys.STAT_PROCESSED) == b"26"
     assert not redis_client.exists(keys.BEATS, keys.PROCESSES, keys.consumers("mail"))
     app.close()
+
+
+async def test_it_says_so_when_a_worker_took_it_for_dead(redis_url: str, redis_client: redis.Redis) -> None:
+    app = app_at(redis_url)
+
+    @app.job(queue="mail")
+    def is_given_up() -> None:
+        consumers: Any = redis_client.smembers(keys.consumers("mail"))
+        [incarnation] = consumers
+        redis_client.set(keys.trip(incarnation.decode()), "dead")
+
+    await app.aenqueue("is_given_up")
+    with pytest.raises(LeaseLost, match="took the test for a dead process"):
+        await testing.arun_until_idle(app)
+    assert redis_client.llen(keys.queue("mail")) == 1
+    await app.aclose()
 
 
 async def test_in_async_code_and_for_the_queues_that_are_named(redis_url: str) -> None:
