@@ -40,8 +40,8 @@ class Failure:
         name = (
             kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
         )
-        frames = reversed(traceback.extract_tb(error.__traceback__))
-        lines = tuple(f"{frame.filename}:{frame.lineno}:in '{frame.name}'" for frame in frames)
+        codes = [(frame.f_code, line) for frame, line in traceback.walk_tb(error.__traceback__)]
+        lines = tuple(f"{code.co_filename}:{line}:in '{code.co_name}'" for code, line in reversed(codes))
         return cls(name, (reason or _words(error))[:MAX_ERROR_CHARACTERS], lines)
 
     def __str__(self) -> str:

@@ -43,6 +43,7 @@ class Invocation:
         await around(self.chain.on_loop, self.job, self._coroutine if is_coroutine else self._thread)()
 
     async def _coroutine(self) -> None:
+        self.stop.check_cancelled()
         await self.stop.limit(self.definition.function(*self.args, **self.kwargs))
 
     async def _thread(self) -> None:
@@ -67,6 +68,7 @@ class Invocation:
         """In the thread. A coroutine (of an async job, or of a plain wrapper around an async function) goes
         back to the loop, with this thread's context: unawaited, its job would count as done, unrun.
         """
+        self.stop.check_cancelled()
         result = self.definition.function(*self.args, **self.kwargs)
         if inspect.isawaitable(result):
             ended = concurrent.futures.Future[None]()
@@ -84,6 +86,8 @@ class Invocation:
         task.add_done_callback(tell)
 
     def _warn(self) -> None:
+        if self.stop.coroutine is not None:
+            return  # it runs on the loop, which cancels it at the same limit
         log.warning(
             "past its limit of %g s, but a thread cannot be stopped: it keeps its slot until it returns "
             "(a job that calls current_job().check_stopping() ends by itself)",

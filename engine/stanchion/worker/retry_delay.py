@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import logging
 from random import Random
+from typing import Any
 
 from stanchion.durations import to_seconds
 from stanchion.errors import InvalidArguments
 from stanchion.job_options import Backoff
-from stanchion.outcomes import JobOutcome, Retry
+from stanchion.outcomes import Discard, JobOutcome, Kill, Retry, Snooze
 
 BASE_SECONDS = 15
+OUTCOMES = (Retry, Snooze, Discard, Kill)
+"""What a back-off function may return instead: another outcome would only lead back to it."""
 
 log = logging.getLogger("stanchion.worker")
 
@@ -40,8 +43,8 @@ def of(error: BaseException, backoff: Backoff | None, rng: Random, count: int) -
 
 def _ask(backoff: Backoff, count: int, error: BaseException) -> float | JobOutcome | None:
     try:
-        wanted = backoff(count, error)
-        return wanted if isinstance(wanted, JobOutcome) else to_seconds("a delay", wanted)
+        wanted: Any = backoff(count, error)
+        return wanted if isinstance(wanted, OUTCOMES) else to_seconds("a delay", wanted)
     except InvalidArguments as trouble:
         log.error("the back-off function is ignored, Sidekiq's formula holds: %s", trouble)
     except BaseException:  # code of the application: whatever it raises, the job has to go somewhere

@@ -47,6 +47,11 @@ class StopSignal:
         if self.coroutine is not None:
             self.coroutine.cancel()
 
+    def check_cancelled(self) -> None:
+        """Raises Discard if it was cancelled before the job began, while middleware held it."""
+        if self.is_cancelled:
+            raise self.cancelled()
+
     def cancelled(self) -> Discard:
         """The outcome of an attempt that ended because it was cancelled."""
         return Discard("cancelled on request")

@@ -277,6 +277,27 @@ async def test_a_coroutine_that_is_cancelled_on_request_is_discarded(has_middlew
     rig.executor.cancel("j1")  # too late: it does not run any more
 
 
+@pytest.mark.parametrize("is_async", [True, False])
+async def test_a_job_that_is_cancelled_while_middleware_holds_it_never_begins(
+    is_async: bool, rig: Rig
+) -> None:
+    async def coroutine() -> None:
+        note("job")
+
+    def plain() -> None:
+        note("job")
+
+    rig.app.job(name="held")(coroutine if is_async else plain)
+
+    @rig.app.middleware.server
+    async def holds(job: Job, call_next: Next) -> None:
+        rig.executor.cancel(job.jid)
+        await call_next()
+
+    assert (await rig.run("held")).kind is Kind.DISCARD
+    assert seen == []
+
+
 async def test_a_thread_that_asks_learns_that_it_was_cancelled(rig: Rig) -> None:
     started = threading.Event()
 

@@ -76,6 +76,7 @@ def test_a_job_that_names_its_time_is_obeyed_first() -> None:
         (lambda count, error: "soon", "not 'soon'"),
         (lambda count, error: True, "not True"),
         (lambda count, error: Discard, "a delay must be seconds"),
+        (lambda count, error: JobOutcome("hm"), "a delay must be seconds"),
     ],
 )
 def test_a_bad_function_is_logged_and_the_formula_holds(
