@@ -11,6 +11,7 @@ from stand import Stand
 WARM_UP_JOBS = 1000
 IDLE_SECONDS = 3.0
 STAMPS = 500
+WARM_UP_STAMPS = 50
 
 Figures = dict[str, float]
 
@@ -41,11 +42,11 @@ def wake(stand: Stand, engine: Contender) -> Figures:
     """Push a job every 10 ms to an idle worker. Milliseconds from before the push to the job's start."""
     stand.clear()
     with stand.worker(engine, Shape()):
-        stand.push(engine, "stamp", STAMPS // 10)
+        stand.push(engine, "stamp", WARM_UP_STAMPS)
+        seen = stand.written(WARM_UP_STAMPS)
         time.sleep(IDLE_SECONDS)
-        seen = len(stand.lines())
         stand.push(engine, "stamp", STAMPS)
-        time.sleep(IDLE_SECONDS)
+        stand.written(seen + STAMPS)
         waits = sorted(float(seconds) * 1000 for _, seconds in stand.lines()[seen:])
     return {"p50_ms": waits[len(waits) // 2], "p99_ms": waits[len(waits) * 99 // 100]}
 

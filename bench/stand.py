@@ -74,13 +74,22 @@ class Stand:
 
     def passed(self, number: int) -> float:
         """Wait for a numbered job to pass. Returns when it did, epoch seconds."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while time.monotonic() < deadline:
-            for word, moment in self.lines():
+        for lines in self._looks(f"job {number}"):
+            for word, moment in lines:
                 if word == str(number):
                     return float(moment)
+        raise AssertionError
+
+    def written(self, count: int) -> int:
+        """Wait until jobs have written so many lines. Returns how many there are."""
+        return next(len(lines) for lines in self._looks(f"{count} jobs") if len(lines) >= count)
+
+    def _looks(self, awaited: str) -> Iterator[list[list[str]]]:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while time.monotonic() < deadline:
+            yield self.lines()
             time.sleep(LOOK_SECONDS)
-        raise TimeoutError(f"job {number} did not run in {PATIENCE_SECONDS:g} s")
+        raise TimeoutError(f"{awaited}: not run in {PATIENCE_SECONDS:g} s")
 
     def redis_cpu_seconds(self) -> float:
         """What the server's main thread has used so far."""

@@ -38,6 +38,7 @@ async function pushInBulk(queue, count) {
 async function push(mode, count) {
   const queue = new Queue("bench", { connection });
   await queue.waitUntilReady();
+  await queue.add("noop", -1, options);
   const begun = performance.now();
   const cpu = process.cpuUsage();
   if (mode === "one") for (let n = 0; n < count; n++) await queue.add("noop", n, options);

@@ -31,12 +31,15 @@ _ADVICE = {
 _DEFAULT_ADVICE = "send an id or plain values, and load the object inside the job"
 
 
+_encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
+
+
 def to_json(args: list[Any]) -> bytes:
     """The arguments as compact JSON. Raises InvalidArguments naming the path (`args[1].rows[3]`) of the
     first value JSON cannot carry, or the limit exceeded: 64 levels deep, 1 MiB encoded.
     """
     _check(args, "args", 0)
-    encoded = json.dumps(args, separators=(",", ":"), ensure_ascii=False).encode()
+    encoded = _encoder.encode(args).encode()
     if len(encoded) > MAX_BYTES:
         raise InvalidArguments(
             f"args: {len(encoded)} bytes of JSON exceed the limit of {MAX_BYTES}; "

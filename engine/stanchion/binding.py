@@ -28,6 +28,8 @@ class Binding:
     positional: tuple[Parameter, ...]
     keyword_only: frozenset[str]
     is_variadic: bool
+    fitting_lengths: range
+    """How many bare positional arguments surely fit; none where keyword-only ones belong to every call."""
 
     @classmethod
     def of(cls, function: Callable[..., Any], job_name: str) -> Binding:
@@ -47,16 +49,22 @@ class Binding:
                 )
             if parameter.default is not Parameter.empty:
                 _check_default(job_name, parameter)
+        positional = tuple(p for p in parameters if p.kind in POSITIONAL)
+        keyword_only = frozenset(p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY)
+        fewest = sum(1 for p in positional if p.default is Parameter.empty)
         return cls(
             job_name=job_name,
             signature=signature,
-            positional=tuple(p for p in parameters if p.kind in POSITIONAL),
-            keyword_only=frozenset(p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY),
+            positional=positional,
+            keyword_only=keyword_only,
             is_variadic=any(p.kind is Parameter.VAR_POSITIONAL for p in parameters),
+            fitting_lengths=range(0) if keyword_only else range(fewest, len(positional) + 1),
         )
 
     def bind(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Any]:
         """Wire arguments of one call. Raises InvalidArguments if the call does not fit the signature."""
+        if not kwargs and len(args) == len(self.positional) and len(args) in self.fitting_lengths:
+            return list(args)
         try:
             bound = self.signature.bind(*args, **kwargs)
         except TypeError as error:
@@ -72,6 +80,8 @@ class Binding:
 
         Lenient where a rolling update needs it: parameters added with a default may be missing.
         """
+        if len(wire_args) in self.fitting_lengths:
+            return list(wire_args), {}
         args, kwargs = self._split(list(wire_args))
         try:
             self.signature.bind(*args, **kwargs)

@@ -5,8 +5,7 @@ A context variable carries it, so it follows the job through tasks and into its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
@@ -96,15 +95,21 @@ def job_running_here() -> CurrentJob | None:
     return _running.get()
 
 
-@contextmanager
-def running(job: Job, stop_reason: StopReason) -> Iterator[CurrentJob]:
+class running:  # noqa: N801 - used like the function it would be, were a generator not so dear for each job
     """Make `job` the current one inside the block, and its trace that of the calls made there."""
-    current = CurrentJob(job, stop_reason)
-    token = _running.set(current)
-    outer = traceparent.set(job.traceparent) if is_traceparent(job.traceparent) else None
-    try:
-        yield current
-    finally:
-        _running.reset(token)
-        if outer is not None:
-            traceparent.reset(outer)
+
+    __slots__ = ("_current", "_outer", "_token")
+
+    def __init__(self, job: Job, stop_reason: StopReason) -> None:
+        self._current = CurrentJob(job, stop_reason)
+
+    def __enter__(self) -> CurrentJob:
+        self._token = _running.set(self._current)
+        trace = self._current.traceparent
+        self._outer = traceparent.set(trace) if is_traceparent(trace) else None
+        return self._current
+
+    def __exit__(self, *_: object) -> None:
+        _running.reset(self._token)
+        if self._outer is not None:
+            traceparent.reset(self._outer)

@@ -11,7 +11,7 @@ import json
 import math
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -37,7 +37,8 @@ class Job:
     Fields this class does not know (another client's metadata) are kept and written again.
     """
 
-    fields: Mapping[str, Any]
+    fields: dict[str, Any]
+    """To be read only."""
     raw: bytes | None = field(default=None, compare=False, repr=False)
 
     @classmethod
@@ -95,15 +96,18 @@ class Job:
     def dump(self) -> bytes:
         """The record as compact UTF-8 JSON. Raises ValueError for NaN and Infinity."""
         try:
-            return _encode(self.fields, ascii_only=False).encode()
+            return _encoder.encode(self.fields).encode()
         except UnicodeEncodeError:
             # Half of a surrogate pair, legal as an escape in JSON but not in UTF-8: escape it again.
-            return _encode(self.fields, ascii_only=True).encode()
+            return _ascii_encoder.encode(self.fields).encode()
 
     def replace(self, **fields: Any) -> Job:
         """A copy with these fields set; a None value removes the field."""
         merged = {**self.fields, **fields}
-        return Job({key: value for key, value in merged.items() if value is not None or key not in fields})
+        for name, value in fields.items():
+            if value is None:
+                del merged[name]
+        return Job(merged)
 
     @property
     def class_name(self) -> str:
@@ -192,10 +196,6 @@ class Job:
         return _seconds(self.fields.get("expires_at"))
 
 
-def _encode(fields: Mapping[str, Any], *, ascii_only: bool) -> str:
-    return json.dumps(dict(fields), separators=(",", ":"), ensure_ascii=ascii_only, allow_nan=False)
-
-
 def _seconds(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
@@ -215,5 +215,7 @@ def _finite(text: str) -> float:
     return number
 
 
+_encoder = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+_ascii_encoder = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 _decoder = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
-"""Made once: `json.loads` makes one for every call that has such arguments."""
+"""Made once: `json.dumps` and `json.loads` make one for every call that has such arguments."""

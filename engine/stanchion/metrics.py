@@ -113,6 +113,7 @@ class Tally:
 
     def __init__(self) -> None:
         self._numbers: defaultdict[tuple[str, tuple[str, ...]], float] = defaultdict(float)
+        self._runs: defaultdict[tuple[str, str, int, bool], list[int]] = defaultdict(lambda: [0, 0])
 
     def add(self, series: Series, *labels: str, amount: float = 1.0) -> None:
         """Count up."""
@@ -124,26 +125,35 @@ class Tally:
 
     def observe_runtime(self, queue: str, job: str, milliseconds: int, *, failed: bool) -> None:
         """Count one run in its bucket and in the sum, and for Sidekiq's metrics page."""
-        bucket = str(runtime_bucket(milliseconds))
-        self._numbers[RUNTIME, (queue, job, bucket)] += 1
-        self._numbers[RUNTIME, (queue, job, "sum")] += milliseconds / 1000
-        if not job:  # bytes that were no job
-            return
-        self._numbers[EXECUTIONS, (job, "p")] += 1
-        if failed:
-            self._numbers[EXECUTIONS, (job, "f")] += 1
-        else:
-            self._numbers[EXECUTIONS, (job, "ms")] += milliseconds
-            self._numbers[EXECUTIONS, (job, BUCKET + bucket)] += 1
+        run = self._runs[queue, job, runtime_bucket(milliseconds), failed]
+        run[0] += 1
+        run[1] += milliseconds
+
+    def _spread_runs(self) -> None:
+        """Runs alike are counted together, and become six numbers each only when somebody asks."""
+        for (queue, job, bucket, failed), (count, milliseconds) in self._runs.items():
+            self._numbers[RUNTIME, (queue, job, str(bucket))] += count
+            self._numbers[RUNTIME, (queue, job, "sum")] += milliseconds / 1000
+            if not job:  # bytes that were no job
+                continue
+            self._numbers[EXECUTIONS, (job, "p")] += count
+            if failed:
+                self._numbers[EXECUTIONS, (job, "f")] += count
+            else:
+                self._numbers[EXECUTIONS, (job, "ms")] += milliseconds
+                self._numbers[EXECUTIONS, (job, f"{BUCKET}{bucket}")] += count
+        self._runs.clear()
 
     def take(self) -> list[Entry]:
         """Everything since the last call; the tally starts again at nothing."""
+        self._spread_runs()
         entries = [(name, labels, amount) for (name, labels), amount in self._numbers.items()]
         self._numbers.clear()
         return entries
 
     def take_executions(self) -> Executions:
         """What was counted for Sidekiq's metrics page since the last call."""
+        self._spread_runs()
         found = {key: number for key, number in self._numbers.items() if key[0] == EXECUTIONS}
         for key in found:
             del self._numbers[key]
@@ -156,6 +166,7 @@ class Tally:
 
     def of(self, name: str) -> Mapping[tuple[str, ...], float]:
         """The numbers of one series by label values."""
+        self._spread_runs()
         return {labels: number for (series, labels), number in self._numbers.items() if series == name}
 
 

@@ -81,13 +81,17 @@ def plan(intents: Sequence[Intent], view: View) -> tuple[EnqueueItem, ...]:
     return tuple(
         EnqueueItem(
             jid=intent.job.jid,
-            payload=intent.job.replace(retry=retries(intent.call, view)).dump(),
+            payload=_with_retry(intent.job, retries(intent.call, view)).dump(),
             queue=intent.call.queue,
             due_at=intent.due_at,
             is_remembered=intent.call.options.jid is not None,
         )
         for intent in intents
     )
+
+
+def _with_retry(job: Job, retry: bool | int) -> Job:
+    return job if job.fields["retry"] is retry else job.replace(retry=retry)
 
 
 def retries(call: Call, view: View) -> bool | int:

@@ -26,7 +26,7 @@ from stanchion.errors import LeaseLost, StanchionError
 from stanchion.gate.config import ConfigCache
 from stanchion.store import connection
 from stanchion.store.trip import Leased
-from stanchion.worker import exit_codes, log_format, stacks
+from stanchion.worker import event_loop, exit_codes, log_format, stacks
 from stanchion.worker.execute import Executor
 from stanchion.worker.link import Link
 from stanchion.worker.loaded import Loaded
@@ -78,7 +78,11 @@ class Child:
         try:
             await trips
         except asyncio.CancelledError:
-            log.warning("%d job(s) did not end in time; they go back to their queues", len(self._jobs))
+            if held := len(self._trips.held):
+                log.warning(
+                    "%d job(s) did not end or could not be recorded in time; they go back to their queues",
+                    held,
+                )
         except LeaseLost as error:
             log.error("%s", error)
             return exit_codes.FENCED
@@ -199,7 +203,7 @@ def ignore_signals() -> None:
 if __name__ == "__main__":
     ignore_signals()
     die_with(int(sys.argv[2]))
-    code = asyncio.run(main(socket.socket(fileno=int(sys.argv[1]))))
+    code = event_loop.run(main(socket.socket(fileno=int(sys.argv[1]))))
     logging.shutdown()
     # Not sys.exit: it would wait for the threads of jobs that did not end in time.
     os._exit(code)

@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -88,26 +87,31 @@ class Executor:
                 "queue %s held a payload that is no job; it is in the dead set now: %s", leased.queue, problem
             )
             return self._ended(leased, "", counted_under(leased.payload), malformed(leased.payload, now), 0)
-        definition = self._registry.get(job.name)
-        name, declared = (job.name, definition.declared) if definition else (UNKNOWN, NOTHING_DECLARED)
+        name, jid = job.name, job.jid
+        definition = self._registry.get(name)
+        declared = NOTHING_DECLARED
+        if definition is None:
+            name = UNKNOWN
+        else:
+            declared = definition.declared
         stop = StopSignal(self._is_stopping, declared.timeout_seconds)
         with current.running(job, stop):
             if is_expired(job, now):
                 job_log.ended(EXPIRED, None, milliseconds=0, now=now)
-                return self._ended(leased, name, job.jid, EXPIRED, 0)
+                return self._ended(leased, name, jid, EXPIRED, 0)
             started = time.monotonic()
-            self._stops[job.jid] = stop
+            self._stops[jid] = stop
             try:
                 error = await self._attempt(job, definition, stop)
             finally:
-                self._stops.pop(job.jid, None)
+                self._stops.pop(jid, None)
             milliseconds = round((time.monotonic() - started) * 1000)
             if stop.is_past_limit:
                 self._tally.add(metrics.TIMED_OUT, leased.queue, name)
             now = time.time()
-            outcome = DONE if error is None else self._outcome(job, leased.queue, declared, error, now)
+            outcome = DONE if error is None else self._outcome(leased, declared, error, now)
             job_log.ended(outcome, error, milliseconds=milliseconds, now=now)
-        return self._ended(leased, name, job.jid, outcome, milliseconds)
+        return self._ended(leased, name, jid, outcome, milliseconds)
 
     async def _attempt(
         self, job: Job, definition: JobDefinition[Any, Any] | None, stop: StopSignal
@@ -137,14 +141,22 @@ class Executor:
         args, kwargs = definition.unbind(job.args)
         await Invocation(definition, job, args, kwargs, self._chain, self._threads, stop).run()
 
-    def _outcome(
-        self, job: Job, queue: str, declared: JobOptions, error: BaseException, now: float
+    def _outcome(self, leased: Leased, declared: JobOptions, error: BaseException, now: float) -> Outcome:
+        try:
+            return self._by_the_rules(leased, declared, error, now)
+        except Exception:  # figures of a stranger's, beyond any arithmetic: the job has to go somewhere
+            log.exception("the rules for failed jobs cannot take this payload; it is in the dead set now")
+            return malformed(leased.payload, now)
+
+    def _by_the_rules(
+        self, leased: Leased, declared: JobOptions, error: BaseException, now: float
     ) -> Outcome:
-        policy = self._config.view.queue(queue)
-        job = with_declared(job, declared)
+        policy = self._config.view.queue(leased.queue)
+        # Read again: while it ran, the job may have changed the very lists and dicts it was given.
+        job = with_declared(Job.parse(leased.payload), declared)
         attempt = Attempt(
             job,
-            queue,
+            leased.queue,
             effective_retries(job.retry, declared.retries, policy.max_retries if policy else None),
             functools.partial(retry_delay.of, error, declared.backoff, self._rng),
             now,
@@ -153,13 +165,16 @@ class Executor:
         return outcome_of(attempt, error)
 
     def _ended(self, leased: Leased, name: str, jid: str, outcome: Outcome, milliseconds: int) -> Ended:
+        token, queue, _ = leased
+        if outcome is DONE:
+            return Ended(token, queue, name, jid, Kind.DONE, milliseconds)
         ended = Ended(
-            token=leased.token,
-            queue=leased.queue,
-            job_name=name,
-            jid=jid,
-            kind=outcome.kind,
-            milliseconds=milliseconds,
+            token,
+            queue,
+            name,
+            jid,
+            outcome.kind,
+            milliseconds,
             failed=outcome.failed,
             payload=outcome.payload,
             score=outcome.at_seconds,
@@ -168,4 +183,4 @@ class Executor:
             return ended
         limits = self._config.view.dead_limits()
         oldest = outcome.at_seconds - limits.retention_seconds
-        return replace(ended, dead_oldest=oldest, dead_jobs=limits.max_jobs)
+        return ended._replace(dead_oldest=oldest, dead_jobs=limits.max_jobs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -55,7 +54,7 @@ async def go(
 
 def over(leased: Leased, kind: Kind = Kind.DONE, **fields: Any) -> Ended:
     base = Ended(leased.token, leased.queue, "A", json.loads(leased.payload)["jid"], kind, 40, dead_jobs=10)
-    return replace(base, **fields)
+    return base._replace(**fields)
 
 
 def numbers(reply: Reply) -> list[int]:
@@ -208,9 +207,10 @@ async def test_a_broken_queue_or_counter_does_not_keep_the_outcomes_of_others_ou
     leased = (await go(client, 1, free=1)).jobs[0]
     await client.set(keys.queue("slow"), "not a list")
     await client.set(keys.counters("mail"), "not a hash")
+    await client.set(keys.STAT_PROCESSED, "no number")
     reply = await go(client, 2, free=2, sources=(Source("slow"), *MAIL), ended=(over(leased),))
     assert (reply.status, reply.answers, numbers(reply)) == (Status.OK, (Answer.RECORDED,), [2])
-    assert await client.get(keys.STAT_PROCESSED) == b"1"
+    assert await client.get(keys.stat_day("processed", "2026-11-30")) == b"1"
 
 
 async def test_a_full_memory_takes_outcomes_and_gives_jobs(client: redis.asyncio.Redis) -> None:
