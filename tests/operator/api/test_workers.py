@@ -109,7 +109,7 @@ def test_a_rotated_url_rolls_the_workers_once(shop: Shop, queue: str) -> None:
     shop.policy("imports", workers_policy(queue))
     shop.wait_for("imports", "Ready", ("True", "Ready"))
     before = _secret_digest(shop)
-    data = json.dumps({"stringData": {"url": f"{shop.url.rstrip('/0')}/0?health_check_interval=30"}})
+    data = json.dumps({"stringData": {"url": f"{shop.url.removesuffix('/0')}?db=0"}})
     shop.kubectl("patch", "secret", "stanchion-redis", "--type=merge", "--patch", data)
     until(lambda: _secret_digest(shop) != before, timeout_seconds=30)
     generation = shop.get("deployment", "imports-workers")["metadata"]["generation"]
