@@ -71,6 +71,12 @@ async def raises_on_the_loop(what: str) -> None:
 
 
 @app.job()
+def changes_what_it_was_given(items: list[Any]) -> None:
+    items.append(seen.pop())
+    raise ValueError
+
+
+@app.job()
 async def waits() -> None:
     await asyncio.sleep(60)
 
@@ -138,15 +144,29 @@ async def test_runs_both_kinds_with_their_arguments(executor: Executor) -> None:
         ("exit", "SystemExit"),
         ("interrupt", "KeyboardInterrupt"),
         ("stop", "RuntimeError"),
+        ("generator", "RuntimeError"),
         ("own", f"{__name__}.Own"),
         ("mute", f"{__name__}.Mute"),
         ("no such word", "KeyError"),
     ],
 )
 async def test_whatever_a_job_raises_is_its_failure(what: str, error: str, executor: Executor) -> None:
-        ("generator", "RuntimeError"),
     ended = await asyncio.wait_for(executor.run(leased("raises", [what])), 5)
     assert (ended.kind, ended.failed, error_of(ended)) == (Kind.RETRY, True, error)
+
+
+@pytest.mark.parametrize("added", [2, object()])
+async def test_a_retry_has_the_arguments_the_job_began_with(added: Any, executor: Executor) -> None:
+    """The second one could not even be written."""
+    seen.append(added)
+    ended = await executor.run(leased("changes_what_it_was_given", [[1]]))
+    assert (ended.kind, json.loads(ended.payload)["args"]) == (Kind.RETRY, [[1]])
+
+
+async def test_a_payload_beyond_the_rules_is_buried_as_it_is(executor: Executor) -> None:
+    beyond = leased("raises", ["value"], retry=10**300, retry_count=10**200)
+    ended = await executor.run(beyond)
+    assert (ended.kind, ended.failed, ended.payload) == (Kind.DEAD, True, beyond.payload)
 
 
 async def test_an_unknown_job_is_counted_under_one_name(executor: Executor) -> None:

@@ -127,8 +127,8 @@ local function write_counts()
   end
   for stat, amount in pairs({[9] = processed, [10] = failed}) do
     if amount > 0 then
-      redis.call('INCRBY', KEYS[stat], amount)
-      if redis.call('INCRBY', KEYS[stat + 2], amount) == amount then  -- the first of this day
+      redis.pcall('INCRBY', KEYS[stat], amount)
+      if redis.pcall('INCRBY', KEYS[stat + 2], amount) == amount then  -- the first of this day
         redis.call('EXPIRE', KEYS[stat + 2], DAY_STAT_TTL_SECONDS)
       end
     end
