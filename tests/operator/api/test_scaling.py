@@ -66,6 +66,24 @@ def test_a_burst_wakes_workers_straight_to_the_computed_number(
     assert shop.condition("imports", "Ready") == ("True", "Ready"), "a queue that wakes is in force"
 
 
+def test_a_restart_in_a_burst_costs_no_worker(shop: Shop, queue: str, operator: OperatorProcess) -> None:
+    shop.policy("imports", scaled_policy(queue))
+    shop.wait_for("imports", "Ready", ("True", "Ready"))
+    push(shop, queue, 1_000)  # more than maxReplicas can take, so the number has nowhere to go
+    until(lambda: shop.replicas("imports-workers") == 5, timeout_seconds=PATIENCE_SECONDS)
+    until(lambda: shop.get("queuepolicy", "imports")["status"].get("scaleEvents"))
+    before = shop.get("queuepolicy", "imports")["status"]
+    assert operator.stop() == 0
+    operator.start()
+    until(operator.is_leading, timeout_seconds=PATIENCE_SECONDS)
+    series = f'stanchion_operator_desired_replicas{{namespace="{shop.namespace}",policy="imports"}}'
+    until(lambda: f"{series} 5.0" in operator.get("/metrics"), timeout_seconds=PATIENCE_SECONDS)
+    assert shop.replicas("imports-workers") == 5
+    after = shop.get("queuepolicy", "imports")["status"]
+    assert after["scaleEvents"] == before["scaleEvents"]
+    assert after["lastScaleReason"] == before["lastScaleReason"]
+
+
 def test_scale_in_quiets_and_waits_for_the_busy(shop: Shop, queue: str) -> None:
     shop.policy("imports", scaled_policy(queue, minReplicas=2))
     fleet = FakeFleet(shop, "imports", queue)

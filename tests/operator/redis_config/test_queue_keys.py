@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
@@ -38,6 +39,32 @@ async def test_a_job_pushed_since_the_count_stays(aredis: redis.asyncio.Redis) -
     assert not await queue_keys.delete(aredis, "imports", with_jobs=False)
     assert await aredis.lrange(keys.queue("imports"), 0, -1) == [b"job"]
     assert await aredis.hget(keys.counters("imports"), "enq") == b"3"
+
+
+async def test_a_push_at_the_same_moment_leaves_no_hidden_queue(
+    aredis: redis.asyncio.Redis, redis_url: str
+) -> None:
+    async with redis.asyncio.Redis.from_url(redis_url) as producer:
+        outcomes = set()
+        for round_ in range(200):
+            await _fill(aredis)
+            delay = asyncio.sleep(round_ % 10 / 10_000)  # spread over the few round trips of a removal
+            removed, _ = await asyncio.gather(
+                queue_keys.delete(aredis, "imports", with_jobs=False), _push_after(delay, producer)
+            )
+            outcomes.add(removed)
+            assert await aredis.llen(keys.queue("imports")) == 1
+            assert await aredis.sismember(keys.QUEUES, "imports"), "a job waits where nobody looks"
+            await aredis.flushdb()
+    assert outcomes == {True, False}, "the push always came first, or always last"
+
+
+async def _push_after(delay: Awaitable[None], client: redis.asyncio.Redis) -> None:
+    await delay
+    async with client.pipeline(transaction=True) as pipeline:
+        pipeline.sadd(keys.QUEUES, "imports")
+        pipeline.lpush(keys.queue("imports"), "job")
+        await pipeline.execute()
 
 
 async def test_force_takes_the_jobs_too(aredis: redis.asyncio.Redis) -> None:
