@@ -50,6 +50,8 @@ end
 
 local answers = {}
 local is_written = false
+-- Summed before they are written: a chunk has many jobs and few queues.
+local enqueued, eligible, queues = {}, {}, {}
 for i = 0, count - 1 do
   local k, a = KEYS_BEFORE + i * KEYS_PER_JOB, ARGS_BEFORE + i * ARGS_PER_JOB
   local list, counters, memory = KEYS[k + 1], KEYS[k + 2], KEYS[k + 3]
@@ -71,11 +73,10 @@ for i = 0, count - 1 do
       answer = 'failed:' .. string.gsub(pushed.err, '[,|]', ' ')
     else
       is_written = true
-      -- pcall: the job is in, so a counter of another type must not make the caller believe that it is not.
-      redis.pcall('HINCRBY', counters, 'enq', 1)
+      enqueued[counters] = (enqueued[counters] or 0) + 1
       if due == '' then
-        redis.pcall('SADD', KEYS[3], queue)
-        redis.pcall('HINCRBY', counters, 'eligible_enq', 1)
+        eligible[counters] = (eligible[counters] or 0) + 1
+        queues[queue] = true
         answer = 'enqueued'
       else
         answer = 'scheduled'
@@ -87,6 +88,17 @@ for i = 0, count - 1 do
     end
   end
   answers[i + 1] = answer
+end
+
+-- pcall: the jobs are in, so a key of another type must not make the caller believe that they are not.
+for counters, amount in pairs(enqueued) do
+  redis.pcall('HINCRBY', counters, 'enq', amount)
+end
+for counters, amount in pairs(eligible) do
+  redis.pcall('HINCRBY', counters, 'eligible_enq', amount)
+end
+for queue in pairs(queues) do
+  redis.pcall('SADD', KEYS[3], queue)
 end
 
 local joined = table.concat(answers, ',')
