@@ -170,7 +170,6 @@ async def main(end: socket.socket) -> int:
     orders = link.messages()
     start = await anext(orders)
     options = WorkerOptions.load(start["options"])
-    log_format.set_up(f"child {start['index']}", options)
     try:
         # What the flags say holds for the calls that jobs make, too.
         app = load_app(options.app, redis_url=options.redis_url)
@@ -181,6 +180,8 @@ async def main(end: socket.socket) -> int:
         link.send({"failed": str(error)})
         await link.flush()
         return exit_codes.NOT_LOADED
+    # Not sooner: an application that sets up logging finds the root logger bare, and is left alone.
+    log_format.set_up(f"child {start['index']}", options)
     link.send({"loaded": Loaded.of(app).dump()})
     begin = await anext(orders, None)
     if begin is None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.worker.running import Worker
+from stanchion.app import App
 from stanchion.current import running
 from stanchion.job import Job
 from stanchion.outcomes import Kill, Snooze
@@ -16,9 +19,16 @@ from stanchion.store.trip import Kind
 from stanchion.worker import job_log
 from stanchion.worker.log_format import JsonLines, TextLines
 from stanchion.worker.outcome import DONE, EXPIRED, Outcome
+from waiting import until
 
 JOB = Job({"class": "mail.welcome", "jid": "a1", "queue": "mail", "args": [], "tenant": "acme"})
 NOW = 1_796_064_278.25
+APP_WITH_ITS_OWN_LOGGING = """
+import logging
+import stanchion
+logging.basicConfig(level=logging.INFO, format="OURS %(message)s")
+app = stanchion.App()
+"""
 
 
 def record_of(log: Callable[[], None], caplog: pytest.LogCaptureFixture) -> logging.LogRecord:
@@ -125,3 +135,11 @@ def test_an_outcome_raised_on_purpose_shows_no_stack_but_its_causes(caplog: pyte
     kill.__cause__ = ValueError("why")
     caused = record_of(lambda: job_log.ended(dead, kill, milliseconds=1, now=NOW), caplog)
     assert as_json(caused)["error"] == "ValueError: why"
+
+
+@pytest.mark.redis
+def test_an_application_that_sets_up_logging_itself_is_left_alone(redis_url: str, tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(APP_WITH_ITS_OWN_LOGGING)
+    with Worker(redis_url, tmp_path, app="own:app", home=tmp_path) as worker:
+        App(redis_url).enqueue("unknown", queue="mail")
+        until(lambda: "OURS failed" in worker.log.read_text())
