@@ -7,6 +7,7 @@ The machine's speed drifts, so engines take turns and are compared with what ran
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from statistics import median
 
 Key = tuple[str, str, str]
@@ -41,11 +42,8 @@ class Rounds:
             return "not measured"
         return f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
 
-    def keys(self, beginning: str) -> list[Key]:
-        """Those of the measurements whose name begins so."""
-        return [key for key in self._figures if key[0].startswith(beginning)]
-
-    def best(self, measurements: list[str], engine: str, name: str, into: str) -> None:
-        """Record, for each round, the best of several measurements as one of its own."""
+    def join(self, join: Callable[[Iterable[float]], float], measurements: list[str], into: Key) -> None:
+        """Make one figure of several of its engine, round by round: their best (max), their sum."""
+        _, engine, name = into
         columns = [self._figures.get((one, engine, name), []) for one in measurements]
-        self._figures[into, engine, name] = [max(numbers) for numbers in zip(*columns, strict=False)]
+        self._figures[into] = [join(numbers) for numbers in zip(*columns, strict=False)]

@@ -37,9 +37,9 @@ def one_round(stand: Stand, rounds: Rounds, engines: list[Contender], parts: set
         if "drain" in parts:
             for slots in SLOTS if engine in (ASYNCIO, THREADS, SIDEKIQ) else SLOTS[:1]:
                 figures = measurement.drain(stand, engine, Shape(slots), few)
-                rounds.add(f"drain, {slots} slots", engine.name, figures)
+                rounds.add(drain(slots), engine.name, figures)
         if "drain" in parts and engine in (ASYNCIO, SIDEKIQ):
-            rounds.add("drain, 1 slots", engine.name, measurement.drain(stand, engine, Shape(1), SLOW_JOBS))
+            rounds.add(drain(1), engine.name, measurement.drain(stand, engine, Shape(1), SLOW_JOBS))
         if "wake" in parts and engine is not THREADS:
             rounds.add("wake", engine.name, measurement.wake(stand, engine))
         if "processes" in parts and engine in (ASYNCIO, SIDEKIQ):
@@ -47,45 +47,51 @@ def one_round(stand: Stand, rounds: Rounds, engines: list[Contender], parts: set
                 figures = measurement.drain(stand, engine, Shape(25, processes), 2 * jobs)
                 rounds.add(f"drain, {processes} processes", engine.name, figures)
         if "backlog" in parts and engine is ASYNCIO:
-            for waiting in (0, MANY):
+            for name, waiting in (("few", 0), ("many", MANY)):
                 figures = measurement.drain(stand, engine, Shape(25), jobs, waiting)
-                rounds.add(f"drain of {waiting or jobs} waiting", engine.name, figures)
+                rounds.add(f"drain, {name} waiting", engine.name, figures)
 
 
 def promises(rounds: Rounds) -> dict[str, str]:
-    """What was promised, and the ratio found."""
-    drains = [f"drain, {slots} slots" for slots in SLOTS]
-    for engine in (ASYNCIO, THREADS, SIDEKIQ):
-        rounds.best(drains, engine.name, "jobs_per_s", "drain, best")
-    rounds.best(drains[:1], DRAMATIQ.name, "jobs_per_s", "drain, best")
-    rounds.best(drains[:1], HUEY.name, "jobs_per_s", "drain, best")
+    """What was promised, and the ratio found, ours over theirs."""
+    for engine in ALL:
+        drains = [drain(slots) for slots in (SLOTS if engine in (ASYNCIO, THREADS, SIDEKIQ) else SLOTS[:1])]
+        rounds.join(max, drains, ("drain, best", engine.name, "jobs_per_s"))
+    for engine in (ASYNCIO, SIDEKIQ):
+        for slots in (1, SLOTS[0]):
+            into = (f"whole life, {slots} slots", engine.name, "redis_us")
+            rounds.join(sum, ["enqueue one by one", drain(slots)], into)
 
-    def ratio(mine: tuple[str, Contender], other: tuple[str, Contender], figure: str) -> str:
-        return rounds.ratio((mine[0], mine[1].name, figure), (other[0], other[1].name, figure))
+    def over(theirs: Contender, measurement: str, figure: str, ours: Contender = ASYNCIO) -> str:
+        return rounds.ratio((measurement, ours.name, figure), (measurement, theirs.name, figure))
 
-    def both(what: str, theirs: Contender, figure: str, ours: Contender = ASYNCIO) -> str:
-        return ratio((what, ours), (what, theirs), figure)
+    def among_ours(measurement: str, other: str) -> str:
+        mine, theirs = ((one, ASYNCIO.name, "jobs_per_s") for one in (measurement, other))
+        return rounds.ratio(mine, theirs)
 
     return {
-        "drain on asyncio, over Sidekiq (at least 2.5)": both("drain, best", SIDEKIQ, "jobs_per_s"),
-        "drain on threads, over Sidekiq (at least 1)": both("drain, best", SIDEKIQ, "jobs_per_s", THREADS),
-        "drain on asyncio, over Dramatiq (at least 5)": both("drain, best", DRAMATIQ, "jobs_per_s"),
-        "drain on asyncio, over huey (at least 5)": both("drain, best", HUEY, "jobs_per_s"),
-        "enqueue one by one, over Sidekiq (at least 1.4)": both("enqueue one by one", SIDEKIQ, "jobs_per_s"),
-        "enqueue in bulk, over BullMQ (at least 5)": both("enqueue in bulk", BULLMQ, "jobs_per_s"),
-        "push to start, p50, over Sidekiq (at most 1)": both("wake", SIDEKIQ, "p50_ms"),
-        "push to start, p99, over Sidekiq (at most 1)": both("wake", SIDEKIQ, "p99_ms"),
-        "Redis CPU of a run, 10 slots, over Sidekiq": both("drain, 10 slots", SIDEKIQ, "redis_us"),
-        "Redis CPU of a run, 1 slot, over Sidekiq": both("drain, 1 slots", SIDEKIQ, "redis_us"),
-        "Redis CPU of an enqueue, over Sidekiq": both("enqueue one by one", SIDEKIQ, "redis_us"),
-        "two processes over one (at least 1.6)": ratio(
-            ("drain, 2 processes", ASYNCIO), ("drain, 1 processes", ASYNCIO), "jobs_per_s"
+        "drain on asyncio, over Sidekiq (at least 2.5)": over(SIDEKIQ, "drain, best", "jobs_per_s"),
+        "drain on threads, over Sidekiq (at least 1)": over(SIDEKIQ, "drain, best", "jobs_per_s", THREADS),
+        "drain on asyncio, over Dramatiq (at least 5)": over(DRAMATIQ, "drain, best", "jobs_per_s"),
+        "drain on asyncio, over huey (at least 5)": over(HUEY, "drain, best", "jobs_per_s"),
+        "enqueue one by one, over Sidekiq (at least 1.4)": over(SIDEKIQ, "enqueue one by one", "jobs_per_s"),
+        "enqueue in bulk, over BullMQ (at least 5)": over(BULLMQ, "enqueue in bulk", "jobs_per_s"),
+        "push to start, p50, over Sidekiq (at most 1)": over(SIDEKIQ, "wake", "p50_ms"),
+        "push to start, p99, over Sidekiq (at most 1)": over(SIDEKIQ, "wake", "p99_ms"),
+        "Redis CPU, whole life, 10 slots, over Sidekiq (at most 1.2)": over(
+            SIDEKIQ, f"whole life, {SLOTS[0]} slots", "redis_us"
         ),
-        "a million waiting over few (about 1)": rounds.ratio(
-            (f"drain of {MANY} waiting", ASYNCIO.name, "jobs_per_s"),
-            next((key for key in rounds.keys("drain of") if str(MANY) not in key[0]), ("", "", "")),
+        "Redis CPU, whole life, 1 slot, over Sidekiq (at most 2)": over(
+            SIDEKIQ, "whole life, 1 slots", "redis_us"
         ),
+        "two processes over one (at least 1.6)": among_ours("drain, 2 processes", "drain, 1 processes"),
+        "a million waiting over few (about 1)": among_ours("drain, many waiting", "drain, few waiting"),
     }
+
+
+def drain(slots: int) -> str:
+    """What a drain with so many slots is called."""
+    return f"drain, {slots} slots"
 
 
 def main() -> int:
