@@ -1,1 +1,1 @@
-"""What the operator's tests are held in: the operator as a process, a namespace of its own, a fake fleet."""
+"""What tests are held in: Redis servers of any kind; the operator, a namespace of its own, a fake fleet."""

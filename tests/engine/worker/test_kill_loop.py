@@ -129,14 +129,21 @@ def push(app: App, numbers: range) -> set[str]:
     return {verdict.jid for verdict in app.enqueue_many(calls)}
 
 
-def marks(client: redis.Redis) -> dict[str, list[int]]:
-    """The processes that ran each job to its end, in order."""
-    ran: defaultdict[str, list[int]] = defaultdict(list)
-    lines: Any = client.lrange(MARKS, 0, -1)
-    for line in lines:
-        jid, pid = line.decode().split()
-        ran[jid].append(int(pid))
-    return dict(ran)
+class Ledger:
+    """The processes that ran each job to its end, in order. Reads only what was added since the last look."""
+
+    def __init__(self, client: redis.Redis) -> None:
+        self._client = client
+        self._lines = 0
+        self._ran: defaultdict[str, list[int]] = defaultdict(list)
+
+    def look(self) -> dict[str, list[int]]:
+        lines: Any = self._client.lrange(MARKS, self._lines, -1)
+        self._lines += len(lines)
+        for line in lines:
+            jid, pid = line.decode().split()
+            self._ran[jid].append(int(pid))
+        return self._ran
 
 
 @pytest.mark.timeout(LIMIT_SECONDS + 60)
@@ -149,7 +156,7 @@ def test_no_job_is_lost_whoever_is_killed_between_whichever_commands(
         fleet(assassin.url, redis_url, tmp_path) as workers,
     ):
         jids = run_jobs(redis_client, App(redis_url), orders, workers)
-        buried, ran = places(redis_client), marks(redis_client)
+        buried, ran = places(redis_client), Ledger(redis_client).look()
     assert jids - set(buried) <= set(ran)
     again = [pid for pids in ran.values() for pid in pids[:-1]]
     assert not any(map(is_running, set(again))), "a job ran again although nobody had died with it"
@@ -158,12 +165,12 @@ def test_no_job_is_lost_whoever_is_killed_between_whichever_commands(
 
 def run_jobs(client: redis.Redis, app: App, orders: Orders, workers: Fleet) -> set[str]:
     """Push jobs until all orders are done, and look at every jid until all have run. Returns the jids."""
-    jids, deadline = set[str](), time.monotonic() + LIMIT_SECONDS
+    jids, ledger, deadline = set[str](), Ledger(client), time.monotonic() + LIMIT_SECONDS
     while True:
         held = places(client)
         assert in_two_places(held) == {}
         # A mark comes before its outcome: what is nowhere must have one, and is read after the places.
-        assert jids - set(held) <= set(marks(client)), "a job is nowhere and has not run"
+        assert jids - set(held) <= ledger.look().keys(), "a job is nowhere and has not run"
         is_enough = len(jids) >= LEAST_JOBS and not orders.open
         if not is_enough and [keys.queue("mail")] not in held.values():
             jids |= push(app, range(len(jids), len(jids) + BATCH))
@@ -177,8 +184,8 @@ def run_jobs(client: redis.Redis, app: App, orders: Orders, workers: Fleet) -> s
         time.sleep(SAMPLE_SECONDS)
 
 
-def have_run(client: redis.Redis, jids: set[str]) -> bool:
-    return set(marks(client)) == jids
+def have_run(ledger: Ledger, jids: set[str]) -> bool:
+    return ledger.look().keys() == jids
 
 
 def check_the_counters(client: redis.Redis, done: int) -> None:
@@ -202,11 +209,11 @@ def test_no_job_is_lost_or_runs_twice_whichever_command_loses_its_connection(
         Assassin(tmp_path, redis_server.port, scripts, orders, is_merciful=True) as cutter,
         Worker(cutter.url, tmp_path, watched_at=redis_url, app="loss_app:app") as worker,
     ):
-        app, jids = App(redis_url), set[str]()
+        app, jids, ledger = App(redis_url), set[str](), Ledger(redis_client)
         while orders.open:
             jids |= push(app, range(len(jids), len(jids) + CUT_BATCH))
-            until(partial(have_run, redis_client, jids), timeout_seconds=30)
+            until(partial(have_run, ledger, jids), timeout_seconds=30)
         until(lambda: places(redis_client) == {})
         assert worker.process.poll() is None
-        assert all(len(pids) == 1 for pids in marks(redis_client).values())
+        assert all(len(pids) == 1 for pids in ledger.look().values())
     check_the_counters(redis_client, len(jids))
