@@ -240,10 +240,12 @@ class Client:
 
     def close(self) -> None:
         """Close the blocking connections; the next push opens new ones."""
+        self._direct.hang_up()
         self._redis.close()
 
     async def aclose(self) -> None:
         """Close the running event loop's connections."""
         side = self._sides.pop(asyncio.get_running_loop(), None)
         if side is not None:
+            await side.direct.hang_up()
             await side.redis.aclose()
