@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from random import Random
 
@@ -19,18 +20,34 @@ class Outage:
         self._rng = rng
         self._failures = 0
 
-    async def wait(self, error: BaseException) -> None:
-        """Note a failure, then sleep: 50 ms doubling to 5 s, times a random 0.5 to 1."""
-        if self._failures == 0:
-            self._log.warning("%s failed, trying again until it works: %s", self._what, error)
-        self._failures += 1
-        await asyncio.sleep(delay_seconds(self._failures, self._rng))
+    async def wait(self, error: BaseException, wake: asyncio.Event | None = None) -> None:
+        """Note a failure, then sleep: 50 ms doubling to 5 s, times a random 0.5 to 1.
 
-    def over(self) -> None:
-        """Note a success."""
-        if self._failures:
-            self._log.warning("%s works again after %d failures", self._what, self._failures)
-        self._failures = 0
+        `wake` cuts the sleep short when it becomes set; one that is set already does not.
+        """
+        if self._failures == 0:
+            self._log.warning("%s failed, trying again until it works: %s", self._what, in_words(error))
+        self._failures += 1
+        pause_seconds = delay_seconds(self._failures, self._rng)
+        if wake is None or wake.is_set():
+            await asyncio.sleep(pause_seconds)
+            return
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause_seconds):
+                await wake.wait()
+
+    def over(self) -> bool:
+        """Note a success. Whether there were failures before it."""
+        failures, self._failures = self._failures, 0
+        if failures:
+            plural = "" if failures == 1 else "s"
+            self._log.warning("%s works again after %d failure%s", self._what, failures, plural)
+        return failures > 0
+
+
+def in_words(error: BaseException) -> str:
+    """What an error says. A time-out says nothing, and a line must not end in nothing."""
+    return str(error) or ("no answer in time" if isinstance(error, TimeoutError) else type(error).__name__)
 
 
 def delay_seconds(failures: int, rng: Random, last_seconds: float = LAST_SECONDS) -> float:

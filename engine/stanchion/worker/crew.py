@@ -228,7 +228,7 @@ class Crew:
         """Return what an ended child held. Returns whether it failed."""
         reason = end_reason(code, is_stopping=self._life.stopping.is_set())
         self._life.tally.add(metrics.CHILD_ENDS, reason)
-        returned = await self._retire(self._member(child), counted=reason == "died")
+        returned = await self._retire(self._member(child), counted=reason == "died", is_empty=not child.held)
         if returned.jids or returned.quarantined:
             log.warning(
                 "child %d %s: %d job(s) went back to their queues, %d quarantined",
@@ -240,13 +240,17 @@ class Crew:
                 self._suspects[place] = (returned.jids, time.monotonic())
         return reason == "died"
 
-    async def _retire(self, member: Member, *, counted: bool) -> Returned:
-        """Return its jobs, however long Redis is away; a worker that stops leaves that to the observers."""
+    async def _retire(self, member: Member, *, counted: bool, is_empty: bool = False) -> Returned:
+        """Return its jobs, however long Redis is away; a worker that stops leaves that to the observers, at
+        once where its child said that it holds nothing.
+        """
         outage = Outage(log, "returning the jobs of a child", self._life.rng)
         while True:
             try:
                 returned = await recovery.retire(self._life.client, member, counted=counted, now=time.time())
             except (RedisError, OSError) as error:
+                if self._life.stopping.is_set() and is_empty:
+                    return Returned(frozenset(), 0)
                 if self._life.stopping.is_set() and time.monotonic() > self._last_moment:
                     log.error("jobs could not be returned, other workers will do it: %s", error)
                     return Returned(frozenset(), 0)

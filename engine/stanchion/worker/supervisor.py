@@ -21,7 +21,7 @@ from stanchion.metrics import Tally
 from stanchion.store import connection, eviction, membership, recovery
 from stanchion.store.ruby_processes import RubyProcesses
 from stanchion.worker import announcements, log_format, stacks
-from stanchion.worker.backoff import Outage
+from stanchion.worker.backoff import Outage, in_words
 from stanchion.worker.crew import Crew
 from stanchion.worker.handle import Handle
 from stanchion.worker.health import Health
@@ -94,7 +94,8 @@ class Supervisor:
             life = Life(self._options, client, self._tally, ruby=ruby, is_quiet=self._is_quiet)
             crew = Crew(life)
             self._life, self._crew = life, crew
-            await self._enlist(life)
+            if not await self._enlist(life, redis_url):
+                return
             log.info(
                 "%s serves %s with %d x %d slots on %s",
                 life.identity,
@@ -133,8 +134,9 @@ class Supervisor:
         for part in ended:
             part.result()
 
-    async def _enlist(self, life: Life) -> None:
-        outage = Outage(log, "registering at Redis", life.rng)
+    async def _enlist(self, life: Life, redis_url: str) -> bool:
+        """False if the worker is told to stop before Redis could be reached."""
+        outage = Outage(log, f"registering at {connection.redact(redis_url)}", life.rng)
         while not self._is_told_to_stop:
             try:
                 await membership.enlist(life.client, life.identity)
@@ -142,7 +144,8 @@ class Supervisor:
                 await outage.wait(error)
                 continue
             outage.over()
-            return
+            return True
+        return False
 
     async def _look_at_eviction(self, life: Life) -> None:
         try:
@@ -158,7 +161,7 @@ class Supervisor:
         try:
             await asyncio.wait_for(recovery.leave(life.client, life.identity), LEAVE_SECONDS)
         except (RedisError, OSError, TimeoutError) as error:
-            log.warning("could not sign off (%s); the others will notice", error)
+            log.warning("could not sign off (%s); the others will notice", in_words(error))
 
     def _not_ready(self) -> str:
         if self._is_quiet or self._is_told_to_stop:

@@ -63,7 +63,8 @@ class Trips:
         self._look = True
         self.slots = options.concurrency
         self.is_quiet = False
-        self._is_finishing = False
+        self._finishing = asyncio.Event()
+        self._has_recovered = False
         self.answered = 0
         """Number of the last trip that was answered."""
 
@@ -98,7 +99,7 @@ class Trips:
 
     def finish(self) -> None:
         """Take no more jobs, and return from `run` once those that run have ended and are recorded."""
-        self._is_finishing = True
+        self._finishing.set()
         self.quiet()
 
     async def run(self, waits: Waits) -> None:
@@ -108,10 +109,16 @@ class Trips:
         while True:
             self._wake.clear()
             if self._ended or self._look:
-                paused = await self._trip()
+                answer = await self._trip()
+                if answer is None:
+                    return
+                paused = answer
                 continue
+            if self._has_recovered:
+                self._has_recovered = False
+                waits.try_again()
             await waits.only(queues - paused if self._free else frozenset())
-            if self._is_finishing and not (self._running or self._ended or self._refused or self._look):
+            if self._finishing.is_set() and not (self._running or self._ended or self._refused or self._look):
                 return
             await self._wake.wait()
 
@@ -119,10 +126,18 @@ class Trips:
     def _free(self) -> int:
         return 0 if self.is_quiet else max(0, min(self.slots - len(self._running), MAX_PER_TRIP))
 
-    async def _trip(self) -> frozenset[str]:
+    @property
+    def _has_nothing_to_tell(self) -> bool:
+        """It is to finish, and nothing runs or waits to be recorded: Redis need not be waited for."""
+        return self._finishing.is_set() and not (self._running or self._ended or self._refused)
+
+    async def _trip(self) -> frozenset[str] | None:
+        """The paused queues; None if Redis is away and there is nothing to tell it."""
         self._look = False
         batch = tuple(self._ended[:MAX_PER_TRIP])
         reply = await self._deliver(batch)
+        if reply is None:
+            return None
         self.answered += 1
         del self._ended[: len(batch)]
         for ended, answer in zip(batch, reply.answers, strict=True):
@@ -135,8 +150,8 @@ class Trips:
             self._look = True
         return reply.paused
 
-    async def _deliver(self, batch: tuple[Ended, ...]) -> Reply:
-        """Send the same bytes until they are answered."""
+    async def _deliver(self, batch: tuple[Ended, ...]) -> Reply | None:
+        """Send the same bytes until they are answered, or until there is nothing to tell."""
         trip = self._plan(batch, self._config.view.epoch)
         while True:
             started = time.monotonic()
@@ -144,9 +159,12 @@ class Trips:
                 reply = await store.send(self._direct, trip)
             except (RedisError, OSError) as error:
                 self._tally.add(metrics.REDIS_ERRORS, "trip")
-                await self._outage.wait(error)
+                if not self._has_nothing_to_tell:
+                    await self._outage.wait(error, self._finishing)
+                if self._has_nothing_to_tell:
+                    return None
                 continue
-            self._outage.over()
+            self._has_recovered |= self._outage.over()
             self._tally.add(metrics.TRIPS, reply.status.lower())
             self._tally.add(metrics.TRIP_SECONDS, amount=time.monotonic() - started)
             self._tally.add(metrics.TRIP_OUTCOMES, amount=len(batch))

@@ -58,6 +58,11 @@ class Waits:
         if surplus:
             await asyncio.gather(*(wait.end() for wait in surplus))
 
+    def try_again(self) -> None:
+        """Redis is back: a wait that failed while it was away begins anew now."""
+        for wait in self._waits.values():
+            wait.try_again()
+
     async def close(self) -> None:
         """End all waits and their connections."""
         await asyncio.gather(*(wait.close() for wait in self._waits.values()))
@@ -79,6 +84,7 @@ class _Wait:
         self._ring = ring
         self._outage = Outage(log, f"waiting for jobs of queue {queue}", rng)
         self._armed = asyncio.Event()
+        self._retry = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
         self._connection: AbstractConnection | None = None
@@ -96,6 +102,9 @@ class _Wait:
 
     def disarm(self) -> None:
         self._armed.clear()
+
+    def try_again(self) -> None:
+        self._retry.set()
 
     async def end(self) -> None:
         """Unblock until the wait has ended: the first try may come before Redis saw it block."""
@@ -130,7 +139,8 @@ class _Wait:
                 self._idle.set()
                 # A job may have been moved although the reply was lost: have the next trip look.
                 self._ring()
-                await self._outage.wait(error)
+                self._retry.clear()
+                await self._outage.wait(error, self._retry)
                 continue
             self._idle.set()
             self._outage.over()

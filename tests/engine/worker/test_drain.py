@@ -12,6 +12,7 @@ import redis
 
 from engine.worker.jobs_app import LEDGER, RELEASE, STARTED
 from engine.worker.running import Worker, values, waiting
+from rig.redis_node import RedisNode
 from stanchion.app import App
 from stanchion.store import keys
 from waiting import is_running, until
@@ -111,6 +112,16 @@ def test_stacks_are_shown_on_request(redis_url: str, tmp_path: Path, redis_clien
         until(lambda: redis_client.llen(STARTED) == 1)
         worker.process.send_signal(signal.SIGTTIN)
         until(lambda: "in hold" in worker.log.read_text())
+
+
+def test_a_dead_redis_holds_up_no_worker_that_has_nothing_to_record(tmp_path: Path) -> None:
+    node = RedisNode(tmp_path / "redis")
+    with node, Worker(node.url, tmp_path, watched_at=node.url) as worker:
+        node.end()
+        until(lambda: "recording and fetching jobs failed" in worker.log.read_text())
+        worker.term()
+        assert worker.process.wait(timeout=GRACE_SECONDS) == 0
+        assert "in time" not in worker.log.read_text()
 
 
 def _beats(client: redis.Redis, worker: Worker) -> int:
