@@ -36,6 +36,8 @@ class Invocation:
     chain: ServerChain
     threads: ThreadPoolExecutor
     stop: StopSignal
+    alarm: asyncio.TimerHandle | None = None
+    """Goes off when a thread is past the limit."""
 
     async def run(self) -> None:
         """Call it and see it end. Raises what the job and its middleware raise."""
@@ -48,9 +50,8 @@ class Invocation:
 
     async def _thread(self) -> None:
         loop = asyncio.get_running_loop()
-        alarm = None
         if self.stop.limit_seconds is not None:
-            alarm = loop.call_later(self.stop.limit_seconds, self._warn)
+            self.alarm = loop.call_later(self.stop.limit_seconds, self._warn)
         call = around(self.chain.in_thread, self.job, lambda: self._function(loop))
         context = contextvars.copy_context()
         thread = loop.run_in_executor(self.threads, context.run, _guarded, call)
@@ -61,8 +62,7 @@ class Invocation:
                 await asyncio.wait([thread])  # it cleans up, as a coroutine of its own would
             raise
         finally:
-            if alarm is not None:
-                alarm.cancel()
+            self._disarm()
 
     def _function(self, loop: asyncio.AbstractEventLoop) -> None:
         """In the thread. A coroutine (of an async job, or of a plain wrapper around an async function) goes
@@ -82,12 +82,15 @@ class Invocation:
             error = asyncio.CancelledError() if task.cancelled() else task.exception()
             ended.set_result(None) if error is None else ended.set_exception(error)
 
+        self._disarm()  # the loop cancels it at the same limit
         task = self.stop.coroutine = asyncio.get_running_loop().create_task(self.stop.limit(awaitable))
         task.add_done_callback(tell)
 
+    def _disarm(self) -> None:
+        if self.alarm is not None:
+            self.alarm.cancel()
+
     def _warn(self) -> None:
-        if self.stop.coroutine is not None:
-            return  # it runs on the loop, which cancels it at the same limit
         log.warning(
             "past its limit of %g s, but a thread cannot be stopped: it keeps its slot until it returns "
             "(a job that calls current_job().check_stopping() ends by itself)",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 
+from stanchion.errors import UnknownJob
 from stanchion.outcomes import JobOutcome
 from stanchion.store.trip import Kind
 from stanchion.worker.failure import Failure
@@ -60,5 +61,8 @@ def in_words(outcome: Outcome, now: float) -> str:
 
 
 def _shown(error: BaseException | None) -> BaseException | None:
-    """The error whose stack helps: none for an outcome that was raised on purpose."""
+    """The error whose stack helps: none for an outcome that was raised on purpose, nor for a job that could
+    not begin, whose stack would be the worker's."""
+    if isinstance(error, UnknownJob):
+        return None
     return error.__cause__ if isinstance(error, JobOutcome) else error

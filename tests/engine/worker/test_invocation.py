@@ -312,3 +312,19 @@ async def test_a_thread_that_asks_learns_that_it_was_cancelled(rig: Rig) -> None
     await asyncio.to_thread(started.wait, 5)
     rig.executor.cancel("j1")
     assert (await asyncio.wait_for(task, 5)).kind is Kind.DISCARD
+
+
+async def test_no_thread_is_blamed_for_a_coroutine_under_plain_middleware(
+    rig: Rig, caplog: pytest.LogCaptureFixture
+) -> None:
+    @rig.app.job(queue="mail", timeout_seconds=LIMIT_SECONDS)
+    async def slow() -> None:
+        await asyncio.sleep(30)
+
+    @rig.app.middleware.server
+    def plain(job: Job, call_next: Callable[[], None]) -> None:
+        call_next()
+
+    ended = await rig.run("slow")
+    assert json.loads(ended.payload)["error_class"] == "stanchion.errors.TimeLimitExceeded"
+    assert "a thread cannot be stopped" not in caplog.text
