@@ -36,6 +36,19 @@ def moment(at_seconds: float | None) -> str:
         return "-"
 
 
+def waiting_elsewhere(retrying: int, scheduled: int, dead: int) -> str:
+    """`12 retrying, 3 scheduled, 1 dead: stanchion dead ls`: jobs in no queue, and where to look at the worst
+    of them; empty when there are none.
+    """
+    sets = (("retrying", "retry", retrying), ("scheduled", "schedule", scheduled), ("dead", "dead", dead))
+    held = [each for each in sets if each[2]]
+    if not held:
+        return ""
+    counts = ", ".join(f"{count:,} {words}" for words, _, count in held)
+    command = "dead" if dead else held[0][1]
+    return f"{counts}: stanchion {command} ls"
+
+
 def counted(count: int, noun: str) -> str:
     """`1 job`, `1,234 jobs`, `2 processes`."""
     plural = "es" if noun.endswith("s") else "s"

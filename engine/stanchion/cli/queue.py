@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, astuple
+from typing import Any
 
 import redis
 
 from stanchion.admin.bulk import Tally
-from stanchion.admin.wording import counted, span
+from stanchion.admin.wording import counted, span, waiting_elsewhere
 from stanchion.call import check_queue
 from stanchion.cli import asking, session
 from stanchion.cli.asking import say
@@ -19,7 +20,7 @@ from stanchion.cli.table import clean, render
 from stanchion.errors import CommandError
 from stanchion.store import processes, queues, ready_list
 from stanchion.store.processes import Process
-from stanchion.store.queues import QueueLine
+from stanchion.store.queues import QueueLine, SetSizes
 
 TITLES = ("QUEUE", "WAITING", "OLDEST", "BUSY", "WORKERS", "PAUSED")
 NUMBERS = ("WAITING", "OLDEST", "BUSY", "WORKERS")
@@ -59,22 +60,37 @@ def run(args: argparse.Namespace) -> int:
             return _delete(client, names, args)
         served_by = processes.read_all_processes(client)
         lines = queues.overview(client, served_by)
-        return _ls(lines, args) if args.verb == "ls" else _show(client, lines, served_by, args)
+        if args.verb == "ls":
+            return _ls(lines, queues.set_sizes(client), args)
+        return _show(client, lines, served_by, args)
 
 
-def _ls(lines: Sequence[QueueLine], args: argparse.Namespace) -> int:
+def _ls(lines: Sequence[QueueLine], set_sizes: SetSizes, args: argparse.Namespace) -> int:
     if args.json:
-        print(json.dumps([asdict(line) for line in lines]))
-    elif lines:
+        print(json.dumps([_as_json(line) for line in lines]))
+        return 0
+    if lines:
         print(render(TITLES, [_row(line) for line in lines], numbers=NUMBERS))
     else:
         say("no queue has held a job yet")
+    for line in lines:
+        if line.broken:
+            say(f"{line.queue}: {line.broken}; `stanchion doctor` says more")
+    if footer := waiting_elsewhere(*astuple(set_sizes)):
+        say(footer)
     return 0
 
 
 def _row(line: QueueLine) -> tuple[str, ...]:
+    if line.broken:
+        return (line.queue, "broken", "-", str(line.busy), str(line.workers), line.paused)
     age = span(line.oldest_age_seconds)
     return (line.queue, str(line.waiting), age, str(line.busy), str(line.workers), line.paused)
+
+
+def _as_json(line: QueueLine) -> dict[str, Any]:
+    """`broken` is a field of a broken queue only."""
+    return {name: value for name, value in asdict(line).items() if name != "broken" or value}
 
 
 def _show(
@@ -84,12 +100,15 @@ def _show(
     if line is None:
         say(f"nobody knows a queue {args.queue}: it has held no job, no policy names it, no worker serves it")
         return 1
+    if line.broken:
+        say(f"queue {line.queue} cannot be read: {line.broken}; `stanchion doctor` says more")
+        return 1
     counters, policy = queues.facts(client, line.queue)
     workers = [process for process in served_by if process.is_alive and line.queue in process.queues]
     if args.json:
         served = [process.identity for process in workers]
         more = {"served_by": served, "policy": policy or None, "counters": counters}
-        print(json.dumps({**asdict(line), **more}))
+        print(json.dumps({**_as_json(line), **more}))
         return 0
     print(f"Queue:      {line.queue}")
     print(f"Waiting:    {line.waiting:,}, the oldest for {span(line.oldest_age_seconds)}")
@@ -140,14 +159,18 @@ def _delete(client: redis.Redis, names: Sequence[str], args: argparse.Namespace)
             raise CommandError(
                 f"queue {name} holds {counted(count, 'job')}; `stanchion queue clear {name}` empties it"
             )
-    if args.dry_run:
-        _say_deleted(names, "would be deleted", args)
-        return 0
-    if not asking.agreed(f"Forget {', '.join(names)}?", yes=args.yes):
-        return 1
-    deleted = [name for name in names if queues.delete(client, name)]
-    _say_deleted(deleted, "deleted", args)
+    there = [name for name in names if queues.is_known(client, name)]
     for name in names:
+        if name not in there:
+            say(f"{name}: there is no such queue")
+    if args.dry_run or not there:
+        _say_deleted(there, "would be deleted", args)
+        return 0 if len(there) == len(names) else 1
+    if not asking.agreed(f"Forget {', '.join(there)}?", yes=args.yes):
+        return 1
+    deleted = [name for name in there if queues.delete(client, name)]
+    _say_deleted(deleted, "deleted", args)
+    for name in there:
         if name not in deleted:
             say(f"{name}: a job was pushed meanwhile; it stays")
     return 0 if len(deleted) == len(names) else 1

@@ -30,7 +30,8 @@ from stanchion.dev.status import QueueStatus, RunStatus
 from stanchion.dev.strays import Strays
 from stanchion.dev.view import unserved_line
 from stanchion.errors import StanchionError
-from stanchion.store import connection
+from stanchion.store import connection, queues
+from stanchion.store.queues import SetSizes
 
 IDLE_SECONDS = 3.0
 """A job between its queue and the next heartbeat is in no figure: idle must last longer than a beat."""
@@ -54,6 +55,7 @@ class Runner:
         self._check_redis = check_redis
         self._groups: dict[str, GroupRunner] = {}
         self._strays = Strays()
+        self._set_sizes = SetSizes()
         self._config = ConfigKeeper(client, screen.tell, partial(screen.tell, alarming=True))
         self._leaving: set[asyncio.Task[None]] = set()
         self._stop = asyncio.Event()
@@ -95,6 +97,8 @@ class Runner:
             await asyncio.gather(*(group.tick() for group in self._groups.values()))
             await self._look_for_strays()
             self._show()
+            if self._screen.is_closed:
+                return
             if self._options.once and self._is_idle():
                 self._tell_unserved()
                 return
@@ -110,6 +114,7 @@ class Runner:
         """A Redis that cannot be read is told by the groups; what was seen last stays in sight."""
         declared = {queue for group in self._groups.values() for queue in group.group.queues}
         with suppress(RedisError):
+            self._set_sizes = await queues.set_sizes_async(self._client)
             self._strays = await strays.find(self._client, declared)
 
     def _tell_unserved(self) -> None:
@@ -150,6 +155,7 @@ class Runner:
                 self._rows(),
                 strays=self._strays.shown,
                 further_strays=self._strays.further,
+                set_sizes=self._set_sizes,
                 draining=self._stop.is_set(),
             )
         )

@@ -6,27 +6,34 @@ through the screen too, so that it scrolls above the table instead of tearing it
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
 from dataclasses import replace
 from datetime import datetime
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol, Self, TextIO
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
 from stanchion.dev.status import Happening, RunStatus
-from stanchion.dev.view import MUTED, happening_line, happening_table, queue_line, run_view
+from stanchion.dev.view import MUTED, happening_line, happening_table, queue_line, run_view, sets_line
 
 SHOWN_HAPPENINGS = 6
+SETS = ""
+"""No queue's name."""
+NO_SETS = "no job retrying, scheduled or dead"
 QUIET_SECONDS = 5.0
 """Plain lines repeat an unchanged picture at most this often, and an idle one never."""
 
 
 class Screen(Protocol):
     """What the runner needs of a display."""
+
+    is_closed: bool
+    """Nobody reads any more what is shown: the run ends, as if told to stop."""
 
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -48,7 +55,9 @@ def screen_for(*, live: bool) -> Screen:
 
 
 class LiveScreen:
-    """A table that redraws itself in place, the last happenings below it."""
+    """A table that redraws itself in place, the last happenings below it. A terminal that goes sends HUP."""
+
+    is_closed = False
 
     def __init__(self, console: Console | None = None) -> None:
         self._live = Live(console=console, auto_refresh=False, transient=False)
@@ -96,7 +105,8 @@ class PlainScreen:
     """A line per happening, and one per queue whenever its figures moved."""
 
     def __init__(self) -> None:
-        self._last: dict[str, tuple[str, datetime]] = {}
+        self.is_closed = False
+        self._last: dict[str, tuple[str, datetime]] = {SETS: (NO_SETS, datetime.min)}
 
     def __enter__(self) -> Self:
         return self
@@ -104,19 +114,32 @@ class PlainScreen:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        sys.stdout.flush()
+        return
 
     def tell(self, source: str, text: str, *, alarming: bool = False) -> None:
-        print(happening_line(Happening(datetime.now(), source, text, alarming)), flush=True)
+        self._print(happening_line(Happening(datetime.now(), source, text, alarming)), sys.stdout)
 
     def tell_output(self, worker: str, line: str) -> None:
-        print(f"{worker} | {line}", file=sys.stderr, flush=True)
+        self._print(f"{worker} | {line}", sys.stderr)
 
     def show(self, status: RunStatus) -> None:
         now = datetime.now()
         for queue in (*status.queues, *status.strays):
-            line = queue_line(queue)
-            last, at = self._last.get(queue.queue, ("", datetime.min))
-            if line != last and (now - at).total_seconds() >= QUIET_SECONDS:
-                self._last[queue.queue] = (line, now)
-                print(f"{now:%H:%M:%S} {line}", flush=True)
+            self._say(queue.queue, queue_line(queue), now)
+        self._say(SETS, sets_line(status) or NO_SETS, now)
+
+    def _say(self, what: str, line: str, now: datetime) -> None:
+        """Unless it was said, or something else of it a moment ago."""
+        last, at = self._last.get(what, ("", datetime.min))
+        if line != last and (now - at).total_seconds() >= QUIET_SECONDS:
+            self._last[what] = (line, now)
+            self._print(f"{now:%H:%M:%S} {line}", sys.stdout)
+
+    def _print(self, line: str, stream: TextIO) -> None:
+        try:
+            print(line, file=stream, flush=True)
+        except BrokenPipeError:
+            self.is_closed = True
+            # What is left in the buffer goes nowhere: the interpreter would fail over it when it ends.
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), stream.fileno())

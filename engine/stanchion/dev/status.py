@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from stanchion.store.queues import SetSizes
+
+NO_SETS = SetSizes()
+
 
 @dataclass(frozen=True, slots=True)
 class QueueStatus:
@@ -63,5 +67,7 @@ class RunStatus:
     """Queues with waiting jobs that nothing here declares and nobody serves, the longest first."""
     further_strays: int = 0
     """How many more there are."""
+    set_sizes: SetSizes = NO_SETS
+    """The jobs in no queue: of the whole Redis, as of the last time it could be read."""
     draining: bool = False
     """Ctrl-C was pressed: the workers finish what they hold."""

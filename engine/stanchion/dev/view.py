@@ -7,12 +7,14 @@ refusal that is cut helps nobody.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import astuple
 
 from rich.console import Group as Stack
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from stanchion.admin.wording import waiting_elsewhere
 from stanchion.dev.status import Happening, QueueStatus, RunStatus
 
 MUTED = "bright_black"
@@ -36,8 +38,15 @@ def run_view(status: RunStatus, happenings: Iterable[Happening]) -> RenderableTy
         unserved.append(
             Text(f"{status.further_strays} more queues hold jobs and are not declared here", ALARM)
         )
+    if footer := sets_line(status):
+        unserved.append(Text(footer, NOTICE))
     # The last line stays empty: a terminal echoes ^C there, and a full line would wrap and leave a copy.
     return Stack(head, queue_table(rows), *unserved, happening_table(happenings), Text())
+
+
+def sets_line(status: RunStatus) -> str:
+    """The jobs that are in no queue; empty when there are none."""
+    return waiting_elsewhere(*astuple(status.set_sizes))
 
 
 def queue_table(queues: Iterable[QueueStatus]) -> Table:

@@ -11,17 +11,31 @@ from dataclasses import dataclass
 from typing import Any
 
 import redis
-from redis.exceptions import WatchError
+import redis.asyncio
+from redis.exceptions import RedisError, ResponseError, WatchError
 
 from stanchion.job import Job
 from stanchion.store import keys
 from stanchion.store.processes import Process
 
+WRONG_TYPE = "WRONGTYPE"
+SETS = (keys.RETRY, keys.SCHEDULE, keys.DEAD)
+
+
+@dataclass(frozen=True, slots=True)
+class SetSizes:
+    """How many jobs wait outside the queues, or are dead; 0 also for a key that is no sorted set."""
+
+    retrying: int = 0
+    scheduled: int = 0
+    dead: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class QueueLine:
     """One queue. `oldest_age_seconds` is None when nothing waits or the head does not say; `workers` are the
-    live processes that serve it; `paused` is `no`, `runtime` (a person paused it) or `policy`.
+    live processes that serve it; `paused` is `no`, `runtime` (a person paused it) or `policy`. `broken` says
+    why the jobs that wait cannot be counted.
     """
 
     queue: str
@@ -30,6 +44,7 @@ class QueueLine:
     busy: int
     workers: int
     paused: str
+    broken: str = ""
 
 
 def overview(client: redis.Redis, processes: Sequence[Process]) -> list[QueueLine]:
@@ -50,20 +65,64 @@ def overview(client: redis.Redis, processes: Sequence[Process]) -> list[QueueLin
             pipeline.llen(keys.queue(name))
             pipeline.lindex(keys.queue(name), -1)
             pipeline.hget(keys.config("queue", name), "paused")
-        replies = pipeline.execute() if names else []
+        # A key of another type breaks the row of its queue, not the others.
+        replies = pipeline.execute(raise_on_error=False) if names else []
     return [
         QueueLine(
             name,
-            waiting,
-            _age(head, now),
+            waiting if isinstance(waiting, int) else 0,
+            _age(head, now) if not isinstance(head, ResponseError) else None,
             busy[name],
             workers[name],
             "runtime" if name in by_hand else "policy" if is_paused == b"true" else "no",
+            _broken(name, waiting, is_paused),
         )
         for name, waiting, head, is_paused in zip(
             names, replies[::3], replies[1::3], replies[2::3], strict=True
         )
     ]
+
+
+def _broken(name: str, waiting: Any, is_paused: Any) -> str:
+    """What is wrong with a queue's keys. Raises what is no matter of their types."""
+    for key, reply in ((keys.queue(name), waiting), (keys.config("queue", name), is_paused)):
+        if isinstance(reply, ResponseError):
+            if not str(reply).startswith(WRONG_TYPE):
+                raise reply
+            return f"key {key} is of the wrong type"
+    return ""
+
+
+def set_sizes(client: redis.Redis) -> SetSizes:
+    """The jobs in retry, schedule and dead."""
+    with client.pipeline(transaction=False) as pipeline:
+        for key in SETS:
+            pipeline.zcard(key)
+        return _sizes(pipeline.execute(raise_on_error=False))
+
+
+async def set_sizes_async(client: redis.asyncio.Redis) -> SetSizes:
+    """As `set_sizes`."""
+    async with client.pipeline(transaction=False) as pipeline:
+        for key in SETS:
+            pipeline.zcard(key)
+        return _sizes(await pipeline.execute(raise_on_error=False))
+
+
+def _sizes(sizes: Sequence[Any]) -> SetSizes:
+    for size in sizes:
+        if isinstance(size, RedisError) and not str(size).startswith(WRONG_TYPE):
+            raise size
+    return SetSizes(*(size if isinstance(size, int) else 0 for size in sizes))
+
+
+def is_known(client: redis.Redis, name: str) -> bool:
+    """Whether there is anything to forget: its name, its pause or its counters."""
+    with client.pipeline(transaction=False) as pipeline:
+        pipeline.sismember(keys.QUEUES, name)
+        pipeline.sismember(keys.PAUSED, name)
+        pipeline.exists(keys.counters(name))
+        return any(pipeline.execute())
 
 
 def facts(client: redis.Redis, name: str) -> tuple[dict[str, str], str]:

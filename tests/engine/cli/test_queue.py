@@ -140,3 +140,30 @@ def test_a_queue_with_a_job_is_not_forgotten(redis_client: redis.Redis) -> None:
     redis_client.lpush(keys.queue("mail"), "{}")
     assert queues.delete(redis_client, "mail") is False
     assert redis_client.smembers(keys.QUEUES) == {b"mail"}
+
+
+def test_deleting_what_is_not_there_says_so(
+    redis_url: str, redis_client: redis.Redis, capsys: Captured
+) -> None:
+    assert main(["queue", "delete", "mial", "--yes", "--redis-url", redis_url]) == 1
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", "mial: there is no such queue\n")
+
+
+def test_a_key_of_a_wrong_type_breaks_its_own_row_only(
+    redis_url: str, redis_client: redis.Redis, capsys: Captured
+) -> None:
+    fill(redis_client)
+    redis_client.set(keys.queue("imports"), "oops")
+    redis_client.zadd(keys.RETRY, {"a": 1, "b": 2})
+    redis_client.zadd(keys.DEAD, {"c": 1})
+    assert main(["queue", "ls", "--redis-url", redis_url]) == 0
+    printed = capsys.readouterr()
+    rows = [line.split() for line in printed.out.splitlines()[1:]]
+    assert rows == [["imports", "broken", "-", "0", "0", "no"], ["mail", "2", "4m", "1", "1", "no"]]
+    assert printed.err.splitlines() == [
+        "imports: key queue:imports is of the wrong type; `stanchion doctor` says more",
+        "2 retrying, 1 dead: stanchion dead ls",
+    ]
+    assert main(["queue", "ls", "--json", "--redis-url", redis_url]) == 0
+    assert [line.get("broken", "") != "" for line in json.loads(capsys.readouterr().out)] == [True, False]

@@ -255,6 +255,19 @@ def test_somebody_elses_worker_runs_with_the_redis_in_its_environment(
     assert dev.end() == 0
 
 
+def test_a_reader_who_goes_ends_the_run_in_good_order(folder: Path, redis_url: str, devs: list[Dev]) -> None:
+    dev = Dev(folder, "mail.yaml", "--redis-url", redis_url)
+    devs.append(dev)
+    dev.line_with("0 → 1 workers")
+    assert dev.process.stdout is not None
+    dev.process.stdout.close()
+    dev.process.stdout = None
+    assert dev.process.wait(timeout=PATIENCE_SECONDS) == 0
+    with connection.connect(redis_url) as client:
+        assert not client.exists(keys.PROCESSES)
+    assert not [word for word in ("Traceback", "asyncio", "BrokenPipe") if word in dev.errors.read_text()]
+
+
 def redis_pid(url: str) -> int:
     with connection.connect(url) as client:
         return int(client.info("server")["process_id"])

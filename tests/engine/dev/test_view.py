@@ -12,6 +12,7 @@ from rich.console import Console
 from stanchion.dev.screen import LiveScreen, PlainScreen, screen_for
 from stanchion.dev.status import Happening, QueueStatus, RunStatus
 from stanchion.dev.view import age, queue_line, run_view, workers
+from stanchion.store.queues import SetSizes
 
 BUSY = QueueStatus(
     *("imports", 10.0, 3, 4), draining=1, age_seconds=7.2, waiting=1234, busy=40, rate_per_second=95.21
@@ -91,6 +92,17 @@ def test_plain_lines_repeat_nothing_unchanged(capsys: pytest.CaptureFixture[str]
     out, err = capsys.readouterr()
     assert len(out.splitlines()) == 3
     assert err == "imports-1 | hello\n"
+
+
+def test_jobs_outside_the_queues_have_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+    status = RunStatus(URL, (BUSY,), set_sizes=SetSizes(retrying=12, scheduled=3, dead=1))
+    line = "12 retrying, 3 scheduled, 1 dead: stanchion dead ls"
+    assert line in drawn(status)
+    screen = PlainScreen()
+    screen.show(status)
+    screen.show(status)
+    assert capsys.readouterr().out.count(line) == 1
+    assert "retrying" not in "".join(drawn(RunStatus(URL, (BUSY,))))
 
 
 def test_the_live_screen_scrolls_what_workers_print_and_keeps_the_table_below() -> None:
