@@ -39,6 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     delete = verbs.add_parser("delete", help="remove jobs for good, wherever they wait; not running ones")
     delete.add_argument("jids", type=filters.jid, metavar="JID", nargs="+", help="their ids")
     delete.add_argument("--dry-run", action="store_true", help="say what would be done, change nothing")
+    delete.add_argument(
+        "-y", "--yes", action="store_true", help="accepted as by other verbs; named jobs never ask"
+    )
     cancel = verbs.add_parser("cancel", help="ask the workers that run these jobs to end them early")
     cancel.add_argument("jids", type=filters.jid, metavar="JID", nargs="+", help="their ids")
     for verb in (ls, show, delete, cancel):

@@ -40,13 +40,9 @@ WORD = re.compile(r"(?!-)|-[0-9.]")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of the console script. Returns 0 done, 1 the work failed, 2 the command was wrong."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    parser = _parser(arguments)
-    args, rest = parser.parse_known_args(arguments)
-    if rest and not _taken(args, rest):
-        parser.error(f"unrecognized arguments: {' '.join(rest)}")
     try:
-        code: int = args.run(args)
+        # Around the command's imports, too: they take long enough for a Ctrl-C.
+        return _run(list(sys.argv[1:] if argv is None else argv))
     except StanchionError as error:
         print(f"stanchion: error: {error}", file=sys.stderr)
         return error.exit_code
@@ -56,6 +52,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
+
+
+def _run(arguments: Sequence[str]) -> int:
+    parser = _parser(arguments)
+    args, rest = parser.parse_known_args(arguments)
+    if rest and not _taken(args, rest):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    code: int = args.run(args)
     return code
 
 

@@ -14,7 +14,7 @@ from stanchion.admin.wording import moment, span
 from stanchion.cli import asking, details, session
 from stanchion.cli.asking import say
 from stanchion.cli.table import clean, render
-from stanchion.errors import CommandError
+from stanchion.errors import CommandError, StanchionError
 from stanchion.store import entries, processes
 from stanchion.store.processes import Process
 
@@ -22,6 +22,10 @@ TITLES = ("PROCESS", "QUEUES", "SLOTS", "BUSY", "STATE", "BEAT", "RSS", "VERSION
 NUMBERS = ("SLOTS", "BUSY", "BEAT", "RSS")
 SIGNALS = {"quiet": processes.QUIET, "stop": processes.STOP}
 WORDS = {"quiet": "go quiet: it ends its jobs and takes no more", "stop": "stop: it drains and exits"}
+
+
+class NoSuchProcess(StanchionError):
+    """Nobody is listed under that name: as with a job that is not there, the work failed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Returns 0, or 1 if a process obeys no signals. Raises CommandError for a name that is not one's."""
+    """Returns 0, or 1 if a process obeys no signals. Raises NoSuchProcess, or CommandError for a name that
+    begins those of several.
+    """
     with session.opened(args, "process") as client:
         everyone, now = processes.read_all_processes(client), entries.clock(client)
         if args.verb == "ls":
@@ -127,7 +133,7 @@ def _named(everyone: Sequence[Process], name: str) -> Process:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise CommandError(f"no process is named {name!r}; `stanchion process ls` lists them")
+        raise NoSuchProcess(f"no process is named {name!r}; `stanchion process ls` lists them")
     names = ", ".join(clean(process.identity) for process in found)
     raise CommandError(f"{name!r} begins the names of several processes: {names}")
 

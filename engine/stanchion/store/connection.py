@@ -50,12 +50,21 @@ def _options(timeout_seconds: float | None, name: str) -> dict[str, Any]:
     }
 
 
+def wants_password(error: Exception) -> bool:
+    """Whether the server refused because no password was given, which it tells in the words of HELLO."""
+    return "NOAUTH" in str(error) or "Authentication required" in str(error) or "HELLO" in str(error)
+
+
 @contextmanager
 def readable_errors(url: str) -> Iterator[None]:
     """Turn redis-py's connection errors into RedisUnavailable that says where and what to do."""
     try:
         yield
     except exceptions.AuthenticationError as error:
+        if wants_password(error):
+            raise RedisUnavailable(
+                f"Redis at {redact(url)} wants a password: put it into the URL, redis://:PASSWORD@HOST:PORT/DB"
+            ) from error
         raise RedisUnavailable(
             f"Redis at {redact(url)} refused the credentials ({error}): check user and password in the URL"
         ) from error

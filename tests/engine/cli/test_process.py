@@ -78,10 +78,15 @@ def test_a_signal_is_left_as_sidekiq_web_leaves_it(redis_client: redis.Redis, ca
         (["quiet"], "name the processes to quiet, or give --all"),
         (["quiet", "vm:1", "--all"], "name the processes to quiet, or give --all"),
         (["show", "vm"], "'vm' begins the names of several processes: vm:1:ab, vm:2:cd, vm:3:ef, vm:4:gh"),
-        (["stop", "x"], "no process is named 'x'"),
         (["stop", "--all"], "There is no terminal to ask on"),
     ],
 )
 def test_wrong_commands(arguments: list[str], message: str, capsys: Captured) -> None:
     assert main(["process", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["show", "stop"])
+def test_a_process_that_is_not_there_is_work_that_failed(verb: str, capsys: Captured) -> None:
+    assert main(["process", verb, "x"]) == 1
+    assert "no process is named 'x'" in capsys.readouterr().err

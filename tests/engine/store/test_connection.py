@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 import redis
+from redis.exceptions import AuthenticationError
 
 from rig.certificates import Authority
 from rig.redis_node import RedisNode, free_port
@@ -80,6 +81,15 @@ async def test_a_user_a_database_and_a_name(redis_url: str, redis_client: redis.
             await answers(url)
     finally:
         redis_client.acl_deluser("shop")
+
+
+@pytest.mark.parametrize("words", ["Authentication required.", "HELLO must be called with the client"])
+def test_a_password_that_is_missing_is_asked_for(words: str) -> None:
+    with (
+        pytest.raises(RedisUnavailable, match=r"wants a password: put it into the URL"),
+        connection.readable_errors("redis://queue/0"),
+    ):
+        raise AuthenticationError(words)
 
 
 async def test_sentinels_that_know_no_such_primary(closed_url: str) -> None:
