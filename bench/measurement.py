@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
+import process_tree
 from contender import Contender, Shape
 from stand import Stand
 
@@ -32,10 +32,16 @@ def drain(stand: Stand, engine: Contender, shape: Shape, jobs: int, waiting: int
     first, last = WARM_UP_JOBS, WARM_UP_JOBS + jobs
     stand.clear(first, last)
     stand.push(engine, engine.bulk, max(last + 1, waiting))
-    with stand.worker(engine, shape):
-        begun, before = stand.passed(first), stand.redis_cpu_seconds()
-        ended, after = stand.passed(last), stand.redis_cpu_seconds()
-    return {"jobs_per_s": jobs / (ended - begun), "redis_us": (after - before) / jobs * 1e6}
+    with stand.worker(engine, shape) as pids:
+        begun = stand.passed(first)
+        redis, worker = stand.redis_cpu_seconds(), process_tree.cpu_seconds(pids)
+        ended = stand.passed(last)
+        redis, worker = stand.redis_cpu_seconds() - redis, process_tree.cpu_seconds(pids) - worker
+    return {
+        "jobs_per_s": jobs / (ended - begun),
+        "redis_us": redis / jobs * 1e6,
+        "worker_us": worker / jobs * 1e6,
+    }
 
 
 def wake(stand: Stand, engine: Contender) -> Figures:
@@ -56,17 +62,8 @@ def memory(stand: Stand, engine: Contender, jobs: int) -> Figures:
     stand.clear(WARM_UP_JOBS, jobs - 1)
     with stand.worker(engine, Shape()) as pids:
         time.sleep(2 * IDLE_SECONDS)
-        at_rest = sum(map(pss_mib, pids))
+        at_rest = process_tree.pss_mib(pids)
         stand.push(engine, engine.bulk, jobs)
         stand.passed(jobs - 1)
         time.sleep(IDLE_SECONDS)
-        return {"at_rest_mib": at_rest, "afterwards_mib": sum(map(pss_mib, pids))}
-
-
-def pss_mib(pid: int) -> float:
-    """Of a process and all its descendants."""
-    process = Path(f"/proc/{pid}")
-    lines = (process / "smaps_rollup").read_text().splitlines()
-    own = next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
-    children = (task / "children" for task in (process / "task").iterdir())
-    return own + sum(pss_mib(int(child)) for listed in children for child in listed.read_text().split())
+        return {"at_rest_mib": at_rest, "afterwards_mib": process_tree.pss_mib(pids)}
