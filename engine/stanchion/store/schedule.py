@@ -34,13 +34,21 @@ async def due(client: redis.asyncio.Redis, set_key: str, now: float, limit: int)
     return [(member, score) for member, score in found]
 
 
-async def next_due(client: redis.asyncio.Redis) -> float | None:
-    """The earliest time in either set, epoch seconds."""
+async def firsts(client: redis.asyncio.Redis) -> dict[str, float | None]:
+    """When the first member of each set is due, epoch seconds; a set with a key of another type in its place
+    is not among them.
+    """
     async with client.pipeline(transaction=False) as pipeline:
         for set_key in SETS:
             pipeline.zrange(set_key, 0, 0, withscores=True)
-        firsts = await pipeline.execute()
-    return min((score for first in firsts for _, score in first), default=None)
+        replies = await pipeline.execute(raise_on_error=False)
+    found: dict[str, float | None] = {}
+    for set_key, reply in zip(SETS, replies, strict=True):
+        if not isinstance(reply, Exception):
+            found[set_key] = reply[0][1] if reply else None
+        elif "WRONGTYPE" not in str(reply):
+            raise reply
+    return found
 
 
 async def promote(

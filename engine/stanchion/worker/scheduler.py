@@ -35,6 +35,7 @@ class Scheduler:
     def __init__(self, life: Life) -> None:
         self._life = life
         self._lead = Lead(life, keys.SCHEDULER_LEADER)
+        self._broken: set[str] = set()
 
     async def run(self) -> None:
         """Lead or stand by until cancelled."""
@@ -56,12 +57,21 @@ class Scheduler:
         """One look; returns how long to sleep."""
         if wait := await self._lead.seconds_to_wait():
             return wait
-        next_due = await schedule.next_due(self._life.client)
-        if next_due is None or next_due > time.time():
-            return sleep_seconds(next_due, time.time())
-        for set_key in schedule.SETS:  # one batch of each in turn: a long set must not starve the other
-            await self._promote(set_key, time.time())
-        return 0.0
+        firsts = await schedule.firsts(self._life.client)
+        self._complain(set(schedule.SETS) - set(firsts))
+        now = time.time()
+        due = [set_key for set_key, at in firsts.items() if at is not None and at <= now]
+        for set_key in due:  # one batch of each in turn: a long set must not starve the other
+            await self._promote(set_key, now)
+        return 0.0 if due else sleep_seconds(min(filter(None, firsts.values()), default=None), now)
+
+    def _complain(self, broken: set[str]) -> None:
+        """Once for each set: its jobs wait, those of the other go on."""
+        for set_key in broken - self._broken:
+            log.error("the key %s is of another type: its jobs wait until somebody removes it", set_key)
+        for set_key in self._broken - broken:
+            log.warning("the key %s can be read again", set_key)
+        self._broken = broken
 
     async def _promote(self, set_key: str, now: float) -> None:
         """Move one call's worth of due members."""

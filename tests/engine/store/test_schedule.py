@@ -47,12 +47,18 @@ async def test_what_is_no_job_is_buried(aredis: redis.asyncio.Redis) -> None:
 
 
 async def test_peeks_at_due_members_only(aredis: redis.asyncio.Redis) -> None:
-    assert await schedule.next_due(aredis) is None
+    assert await schedule.firsts(aredis) == {keys.RETRY: None, keys.SCHEDULE: None}
     await aredis.zadd(keys.RETRY, {"later": NOW + 1})
     await aredis.zadd(keys.SCHEDULE, {"first": NOW - 2, "second": NOW - 1})
-    assert await schedule.next_due(aredis) == NOW - 2
+    assert await schedule.firsts(aredis) == {keys.RETRY: NOW + 1, keys.SCHEDULE: NOW - 2}
     assert await schedule.due(aredis, keys.SCHEDULE, NOW, 1) == [(b"first", NOW - 2)]
     assert await schedule.due(aredis, keys.RETRY, NOW, 10) == []
+
+
+async def test_a_set_that_is_of_another_type_does_not_hide_the_other(aredis: redis.asyncio.Redis) -> None:
+    await aredis.set(keys.RETRY, "a key of another type")
+    await aredis.zadd(keys.SCHEDULE, {"first": NOW})
+    assert await schedule.firsts(aredis) == {keys.SCHEDULE: NOW}
 
 
 async def test_what_redis_refuses_to_push_stays_and_lets_the_others_pass(aredis: redis.asyncio.Redis) -> None:
