@@ -106,7 +106,7 @@ async def fence(client: redis.asyncio.Redis, member: Member) -> None:
 
 
 async def forget(client: redis.asyncio.Redis, member: Member) -> None:
-    """Strike an incarnation whose leases are gone from the lists of its process and its queues."""
+    """Strike an incarnation that holds nothing any more from the lists of its process and its queues."""
     names: list[Key] = [
         keys.BEATS,
         keys.members(member.identity),
@@ -114,8 +114,9 @@ async def forget(client: redis.asyncio.Redis, member: Member) -> None:
         keys.PROCESSES,
         keys.work(member.identity),
         keys.work_of_sidekiq_6(member.identity),
-        *(keys.consumers(queue) for queue in member.queues),
     ]
+    for queue in member.queues:
+        names += (keys.consumers(queue), keys.inbox(member.incarnation, queue))
     await FORGET.arun(client, names, [member.identity, member.incarnation, "0", member.beat])
 
 

@@ -56,6 +56,23 @@ async def test_returns_all_in_order_and_strikes_the_incarnation(client: redis.as
     assert await client.hexists(keys.BEATS, IDENTITY)
 
 
+async def test_a_broken_queue_keeps_its_inbox_and_no_lease_from_its_queue(
+    client: redis.asyncio.Redis,
+) -> None:
+    await client.lpush(keys.inbox(THEIRS, "slow"), job(6))
+    await client.set(keys.queue("slow"), "a key of another type")
+    await recovery.retire(client, REAPED, counted=True, now=NOW)
+    assert await client.lrange(keys.queue("mail"), 0, -1) == [job(number) for number in (5, 4, 3, 2, 1)]
+    assert await client.lrange(keys.inbox(THEIRS, "slow"), 0, -1) == [job(6)]
+    assert await membership.return_inboxes(client, THEIRS, ["slow", "mail"]) == 0
+
+    await client.delete(keys.queue("slow"))
+    assert [member.incarnation for member in await recovery.members(client, IDENTITY, "")] == [THEIRS]
+    await recovery.retire(client, REAPED, counted=True, now=NOW)
+    assert await client.lrange(keys.queue("slow"), 0, -1) == [job(6)]
+    assert await recovery.members(client, IDENTITY, "") == []
+
+
 async def test_a_planned_stop_counts_against_nobody(client: redis.asyncio.Redis) -> None:
     await recovery.retire(client, REAPED, counted=False, now=NOW)
     assert not await client.exists(keys.RECOVERIES)

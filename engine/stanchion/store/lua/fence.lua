@@ -7,6 +7,9 @@
 -- ARGV[2]  the counter the observer saw stand still, or '' when the parent saw the child end
 -- ARGV[3]  seconds the fence stays
 -- Returns  OK, or ALIVE when the counter has moved
+--
+-- An inbox whose list refuses it (a key of another type in its place) stays as it is, and must not keep the
+-- leases from their queues: the incarnation is not struck while it holds anything.
 
 if ARGV[2] ~= '' and redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then
   return 'ALIVE'
@@ -15,6 +18,6 @@ redis.call('HDEL', KEYS[1], '-')
 -- The fence comes first: from here on no trip of that incarnation takes or records anything.
 redis.call('SET', KEYS[2], 'dead', 'EX', ARGV[3])
 for i = 3, #KEYS, 2 do
-  while redis.call('LMOVE', KEYS[i], KEYS[i + 1], 'LEFT', 'RIGHT') do end
+  while type(redis.pcall('LMOVE', KEYS[i], KEYS[i + 1], 'LEFT', 'RIGHT')) == 'string' do end
 end
 return 'OK'

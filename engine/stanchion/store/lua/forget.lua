@@ -6,11 +6,11 @@
 -- KEYS[4]  processes      SET of identities
 -- KEYS[5]  work           HASH slot -> running job, of the process
 -- KEYS[6]  old work       the same, under its name in Sidekiq up to 6.4.1
--- KEYS[7…] consumers      SET of incarnations, one per queue
+-- KEYS[7…] per queue: consumers (SET of incarnations), inbox of the incarnation
 -- ARGV[1]  identity, ARGV[2] incarnation or '' when the process has none
 -- ARGV[3]  '1' to strike the process too, once it has no incarnation left
 -- ARGV[4]  the counter the observer saw stand still, or ''
--- Returns  OK, or MORE while leases remain, or ALIVE when the process beats again
+-- Returns  OK, or MORE while leases or inboxes hold a job, or ALIVE when the process beats again
 
 if ARGV[4] ~= '' and redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[4] then
   return 'ALIVE'
@@ -18,8 +18,13 @@ end
 if redis.call('HLEN', KEYS[3]) > 0 then
   return 'MORE'
 end
+for i = 8, #KEYS, 2 do
+  if redis.call('LLEN', KEYS[i]) > 0 then
+    return 'MORE'
+  end
+end
 redis.call('HDEL', KEYS[2], ARGV[2])
-for i = 7, #KEYS do
+for i = 7, #KEYS, 2 do
   redis.call('SREM', KEYS[i], ARGV[2])
 end
 if ARGV[3] == '1' and redis.call('HLEN', KEYS[2]) == 0 then
