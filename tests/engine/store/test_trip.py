@@ -205,11 +205,14 @@ async def test_a_broken_queue_or_counter_does_not_keep_the_outcomes_of_others_ou
 ) -> None:
     await push(client, 1, 2)
     leased = (await go(client, 1, free=1)).jobs[0]
+    await client.lpush(keys.inbox(ME, "slow"), job(3))
+    await client.sadd(keys.PAUSED, "slow")
     await client.set(keys.queue("slow"), "not a list")
     await client.set(keys.counters("mail"), "not a hash")
     await client.set(keys.STAT_PROCESSED, "no number")
     reply = await go(client, 2, free=2, sources=(Source("slow"), *MAIL), ended=(over(leased),))
     assert (reply.status, reply.answers, numbers(reply)) == (Status.OK, (Answer.RECORDED,), [2])
+    assert await client.lrange(keys.inbox(ME, "slow"), 0, -1) == [job(3)]
     assert await client.get(keys.stat_day("processed", "2026-11-30")) == b"1"
 
 

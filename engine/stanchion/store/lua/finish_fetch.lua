@@ -203,8 +203,9 @@ for _, queue in ipairs(queues) do
     take(queue, redis.call('RPOP', queue.inbox))
     queue.waiting = queue.waiting - 1
   end
+  -- pcall: what a broken list refuses stays in the inbox, and keeps no outcome from being recorded.
   for _ = 1, queue.waiting do
-    redis.call('LMOVE', queue.inbox, queue.list, 'LEFT', 'RIGHT')
+    redis.pcall('LMOVE', queue.inbox, queue.list, 'LEFT', 'RIGHT')
   end
   if not queue.paused then
     local share = math.min(free, math.ceil(queue.ready / queue.children))

@@ -1,8 +1,8 @@
 -- Give back what waits in a child's inboxes: its loop is stuck, or it has gone and a late move landed there.
 --
 -- KEYS     per queue: inbox, list
--- Returns  how many jobs went back to the heads of their queues, oldest foremost; what a list refuses (a key of
---          another type in its place) stays
+-- Returns  how many jobs went back to the heads of their queues, oldest foremost; what a list refuses (a key
+--          of another type in its place) stays
 
 local returned = 0
 for i = 1, #KEYS, 2 do
