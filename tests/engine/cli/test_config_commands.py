@@ -130,11 +130,14 @@ def test_a_wrong_password_is_one_clear_line(
 ) -> None:
     redis_client.config_set("requirepass", "right")
     try:
-        for url in (redis_url, redis_url.replace("redis://", "redis://:wrong@")):
+        for url, words in (
+            (redis_url, "wants a password"),
+            (redis_url.replace("redis://", "redis://:wrong@"), "refused the credentials"),
+        ):
             assert main(["apply", "queue.yaml", "--redis-url", url]) == 1
             out, err = capsys.readouterr()
             assert (out, err.count("\n")) == ("", 1)
-            assert "refused the credentials" in err
+            assert words in err
     finally:
         redis_client.config_set("requirepass", "")
 
