@@ -25,11 +25,19 @@ def enqueue(stand: Stand, engine: Contender, mode: str, jobs: int) -> Figures:
     return {"jobs_per_s": jobs / seconds, "redis_us": cpu / jobs * 1e6}
 
 
-def drain(stand: Stand, engine: Contender, shape: Shape, jobs: int, waiting: int = 0) -> Figures:
+def drain(
+    stand: Stand,
+    engine: Contender,
+    shape: Shape,
+    jobs: int,
+    *,
+    waiting: int = 0,
+    warm_up_jobs: int = WARM_UP_JOBS,
+) -> Figures:
     """Run `jobs` that wait, of at least `waiting`, after a warm-up. The clock runs from the start of the
     first job that counts to that of the last.
     """
-    first, last = WARM_UP_JOBS, WARM_UP_JOBS + jobs
+    first, last = warm_up_jobs, warm_up_jobs + jobs
     stand.clear(first, last)
     stand.push(engine, engine.bulk, max(last + 1, waiting))
     with stand.worker(engine, shape) as pids:
