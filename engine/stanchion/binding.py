@@ -14,7 +14,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from stanchion.arguments import to_json
-from stanchion.errors import InvalidArguments
+from stanchion.errors import InvalidArguments, UnfitPayload
 
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
@@ -76,7 +76,7 @@ class Binding:
         return wire
 
     def unbind(self, wire_args: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The call a payload asks for. Raises InvalidArguments if it does not fit the signature.
+        """The call a payload asks for. Raises UnfitPayload if it does not fit the signature.
 
         Lenient where a rolling update needs it: parameters added with a default may be missing.
         """
@@ -86,7 +86,7 @@ class Binding:
         try:
             self.signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise InvalidArguments(
+            raise UnfitPayload(
                 f"{self}: the payload's {len(wire_args)} argument(s) do not fit: {error}"
             ) from None
         return args, kwargs

@@ -102,7 +102,7 @@ class JobDefinition(Generic[P, R]):
         return self.binding.bind(args, kwargs)
 
     def unbind(self, wire_args: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The call a payload asks for. Raises InvalidArguments if it does not fit the signature."""
+        """The call a payload asks for. Raises UnfitPayload if it does not fit the signature."""
         return self.binding.unbind(wire_args)
 
     def bound(self, wire_args: Sequence[Any], options: Options) -> Call:

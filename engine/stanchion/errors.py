@@ -32,6 +32,10 @@ class InvalidArguments(CommandError, TypeError):
     """A call does not fit the job's signature, or JSON cannot carry one of its arguments."""
 
 
+class UnfitPayload(InvalidArguments):
+    """A worker's code does not take the arguments of a payload: the job has not run."""
+
+
 class UnknownJob(CommandError, LookupError):
     """No job of that name is registered, or its JobSet is included in no App."""
 

@@ -28,7 +28,8 @@ LIMIT = 100_000
 SETS = (keys.SCHEDULE, keys.RETRY, keys.DEAD)
 STAND_IN = "sha1:"
 """What the id of bytes that are no job begins with."""
-GLOB_MAGIC = re.compile(rb"([*?\[\]\\^])")
+PLAIN = re.compile(r"[0-9A-Za-z_:.-]+")
+"""Ids that JSON writes in one way only: all of ours and of Ruby's. Others may be escaped."""
 
 
 class Place(StrEnum):
@@ -81,7 +82,7 @@ def find(client: redis.Redis, jid: str, queues: Iterable[str], *, limit: int = L
 
 def in_set(client: redis.Redis, set_key: str, jid: str, *, limit: int = LIMIT) -> tuple[list[Entry], bool]:
     """The entries of a sorted set with this id, and whether all of the set was looked at."""
-    pattern = b"*" if jid.startswith(STAND_IN) else b"*" + GLOB_MAGIC.sub(rb"\\\1", jid.encode()) + b"*"
+    pattern = b"*" + _word(jid) + b"*"
     found: dict[bytes, float] = {}
     cursor, looked_at = 0, 0
     while True:
@@ -109,9 +110,14 @@ def _look(client: redis.Redis, jid: str, queues: Sequence[str], limit: int) -> S
     return Search(tuple(sightings), tuple(cut_short))
 
 
+def _word(jid: str) -> bytes:
+    """What every payload with this id holds, to parse no other."""
+    return jid.encode() if PLAIN.fullmatch(jid) and not jid.startswith(STAND_IN) else b""
+
+
 def _in_list(client: redis.Redis, queue: str, jid: str, limit: int) -> tuple[list[Sighting], bool]:
     """Newest first: pushes then only show a job twice, and what workers take moves none past us unseen."""
-    word = jid.encode()
+    word = _word(jid)
     found: dict[bytes, Sighting] = {}
     for start in range(0, limit, PER_CALL):
         with client.pipeline(transaction=True) as pipeline:
@@ -119,7 +125,7 @@ def _in_list(client: redis.Redis, queue: str, jid: str, limit: int) -> tuple[lis
             pipeline.lrange(keys.queue(queue), start, start + PER_CALL - 1)
             length, payloads = pipeline.execute()
         for index, payload in enumerate(payloads, start):
-            if (word in payload or jid.startswith(STAND_IN)) and identify(payload) == jid:
+            if word in payload and identify(payload) == jid:
                 found[payload] = Sighting(Place.READY, payload, queue, position=length - index)
         if start + PER_CALL >= length:
             return list(found.values()), True

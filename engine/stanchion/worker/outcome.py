@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from stanchion.dialect import SIDEKIQ_7, Dialect
-from stanchion.errors import UnknownJob
+from stanchion.errors import UnfitPayload, UnknownJob
 from stanchion.job import Job
 from stanchion.job_options import JobOptions
 from stanchion.outcomes import Discard, JobOutcome, Kill, Snooze
@@ -69,13 +69,14 @@ def _retried(attempt: Attempt, error: BaseException) -> Outcome:
     """Retry later, bury, or drop.
 
     False: dropped, as Sidekiq does. A number: that many retries, then `dead`, unless the payload says
-    `dead: false`. What the code does not know has never run: it is buried where the rest is dropped.
+    `dead: false`. What the code does not know or cannot call has never run: it is buried where
+    the rest is dropped.
     """
     failed = _failed(attempt, error)
     is_spent = attempt.retries is False or _is_exhausted(failed, attempt.retries, attempt.now)
     if is_spent:
         is_kept = attempt.retries is not False and failed.fields.get("dead") is not False
-        if is_kept or isinstance(error, UnknownJob):
+        if is_kept or isinstance(error, (UnknownJob, UnfitPayload)):
             return _buried(attempt, failed)
         return Outcome(Kind.DISCARD, failed=True)
     count = failed.retry_count or 0

@@ -76,6 +76,13 @@ def test_ids_that_look_like_patterns_are_taken_literally(redis_client: redis.Red
     assert [each.payload for each in found(redis_client, "sha1:60ba4b2daa4e")] == [b"{"]
 
 
+@pytest.mark.parametrize("jid", ["\u00fc", 'say "hi"', "a\\b"])
+def test_ids_that_json_escapes_are_found(redis_client: redis.Redis, jid: str) -> None:
+    redis_client.zadd(keys.DEAD, {payload(jid): 1.0})
+    redis_client.lpush(keys.queue("mail"), payload(jid))
+    assert [each.place for each in found(redis_client, jid)] == [Place.READY, Place.DEAD]
+
+
 def test_a_job_that_moves_while_we_look_is_found_the_second_time(
     redis_client: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stanchion.dialect import Dialect
-from stanchion.errors import UnknownJob
+from stanchion.errors import StanchionError, UnfitPayload, UnknownJob
 from stanchion.job import Job
 from stanchion.job_options import JobOptions
 from stanchion.outcomes import Discard, Interrupted, JobOutcome, Kill, Retry, Snooze
@@ -98,12 +98,13 @@ def test_dead_false_drops_an_exhausted_job() -> None:
 
 
 @pytest.mark.parametrize(("fields", "retries"), [({}, False), ({"dead": False}, 0), ({}, 0)])
-def test_a_job_that_this_code_does_not_know_is_never_dropped(
-    fields: dict[str, Any], retries: bool | int
+@pytest.mark.parametrize("error", [UnknownJob("no job 'Boom'"), UnfitPayload("1 argument(s) do not fit")])
+def test_a_job_that_this_code_could_not_run_is_never_dropped(
+    fields: dict[str, Any], retries: bool | int, error: StanchionError
 ) -> None:
-    ended = end(job(**fields), UnknownJob("no job 'Boom'"), retries)
+    ended = end(job(**fields), error, retries)
     assert ended.kind is Kind.DEAD
-    assert payload_of(ended)["error_class"] == "stanchion.errors.UnknownJob"
+    assert payload_of(ended)["error_message"] == str(error)
 
 
 @pytest.mark.parametrize(("failed_at", "kind"), [(NOW - 10, Kind.RETRY), (NOW - 61, Kind.DEAD)])
