@@ -70,12 +70,14 @@ class Executor:
         self._rng = rng
         self.dialect = SIDEKIQ_7
         """How times are written into what failed; the supervisor says when that changes."""
-        self._stops: dict[str, StopSignal] = {}
+        self._running: dict[str, tuple[str, StopSignal]] = {}
+        """By token: a job that was recovered while it ran may be here twice under one jid."""
 
     def cancel(self, jid: str) -> None:
         """End this job early, if it runs here."""
-        if jid in self._stops:
-            self._stops[jid].cancel()
+        for running_jid, stop in tuple(self._running.values()):
+            if running_jid == jid:
+                stop.cancel()
 
     async def run(self, leased: Leased) -> Ended:
         """Run to the end. Raises CancelledError only when the worker stops: the job then has no outcome."""
@@ -100,11 +102,11 @@ class Executor:
                 job_log.ended(EXPIRED, None, milliseconds=0, now=now)
                 return self._ended(leased, name, jid, EXPIRED, 0)
             started = time.monotonic()
-            self._stops[jid] = stop
+            self._running[leased.token] = (jid, stop)
             try:
                 error = await self._attempt(job, definition, stop)
             finally:
-                self._stops.pop(jid, None)
+                del self._running[leased.token]
             milliseconds = round((time.monotonic() - started) * 1000)
             if stop.is_past_limit:
                 self._tally.add(metrics.TIMED_OUT, leased.queue, name)
@@ -129,7 +131,8 @@ class Executor:
             return error  # the job cancelled itself: a failure like any other
         except BaseException as error:  # one that escaped would hold its slot and its lease for ever
             without_our_frames(error)
-            return error
+            # Whoever cancelled it wanted an end, not a retry because its clean-up failed.
+            return stop.cancelled() if stop.is_cancelled else error
         return None
 
     async def _call(self, job: Job, definition: JobDefinition[Any, Any] | None, stop: StopSignal) -> None:

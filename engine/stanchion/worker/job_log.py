@@ -6,6 +6,7 @@ Called inside the job, so that the line carries its id, name, queue and tenant a
 from __future__ import annotations
 
 import logging
+import traceback
 
 from stanchion.errors import UnknownJob
 from stanchion.outcomes import JobOutcome
@@ -27,7 +28,16 @@ LEVELS = {
 
 
 def ended(outcome: Outcome, error: BaseException | None, *, milliseconds: int, now: float) -> None:
-    """Log the end of an attempt; `now` in epoch seconds."""
+    """Log the end of an attempt; `now` in epoch seconds. Never raises: a filter or an error's own text that
+    does would cost the job its outcome, and its slot for ever.
+    """
+    try:
+        _log(outcome, error, milliseconds, now)
+    except Exception:
+        traceback.print_exc()
+
+
+def _log(outcome: Outcome, error: BaseException | None, milliseconds: int, now: float) -> None:
     level = logging.ERROR if outcome.failed and outcome.kind is Kind.DISCARD else LEVELS[outcome.kind]
     if not log.isEnabledFor(level):
         return

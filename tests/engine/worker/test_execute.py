@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 import traceback
 from collections.abc import Iterator
@@ -79,6 +80,14 @@ def changes_what_it_was_given(items: list[Any]) -> None:
 @app.job()
 async def waits() -> None:
     await asyncio.sleep(60)
+
+
+@app.job()
+async def cleans_up_badly() -> None:
+    try:
+        await asyncio.sleep(60)
+    finally:
+        raise ValueError("the clean-up failed")
 
 
 class Switch:
@@ -187,6 +196,27 @@ async def test_a_stop_leaves_a_job_without_an_outcome(executor: Executor, stoppi
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
+
+
+async def test_a_cancel_ends_every_copy_of_a_job_for_good(executor: Executor) -> None:
+    """One that was recovered while it ran is here twice; a clean-up that fails brings no retry."""
+    copy = leased("cleans_up_badly", [])
+    runs = [asyncio.ensure_future(executor.run(one)) for one in (copy, copy._replace(token="3.2"))]
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    executor.cancel("j1")
+    assert [ended.kind for ended in await asyncio.gather(*runs)] == [Kind.DISCARD, Kind.DISCARD]
+
+
+async def test_a_filter_that_raises_costs_no_outcome(
+    executor: Executor, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(record: logging.LogRecord) -> bool:
+        raise RuntimeError("no logging today")
+
+    monkeypatch.setattr(logging.getLogger("stanchion.jobs"), "filters", [broken])
+    assert (await executor.run(leased("raises", ["value"]))).kind is Kind.RETRY
+    assert "no logging today" in capsys.readouterr().err
 
 
 async def test_the_policys_retries_and_dead_limits_bind(executor: Executor, config: ConfigCache) -> None:
