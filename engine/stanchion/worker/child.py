@@ -26,7 +26,7 @@ from stanchion.errors import LeaseLost, StanchionError
 from stanchion.gate.config import ConfigCache
 from stanchion.store import connection
 from stanchion.store.trip import Leased
-from stanchion.worker import event_loop, exit_codes, log_format, stacks
+from stanchion.worker import event_loop, exit_codes, log_format, memory, stacks
 from stanchion.worker.execute import Executor
 from stanchion.worker.link import Link
 from stanchion.worker.loaded import Loaded
@@ -182,6 +182,7 @@ async def main(end: socket.socket) -> int:
         return exit_codes.NOT_LOADED
     # Not sooner: an application that sets up logging finds the root logger bare, and is left alone.
     log_format.set_up(f"child {start['index']}", options)
+    memory.give_back()
     link.send({"loaded": Loaded.of(app).dump()})
     begin = await anext(orders, None)
     if begin is None:

@@ -20,7 +20,7 @@ from stanchion.errors import CommandError, LeaseLost
 from stanchion.metrics import Tally
 from stanchion.store import connection, eviction, membership, recovery
 from stanchion.store.ruby_processes import RubyProcesses
-from stanchion.worker import announcements, log_format, stacks
+from stanchion.worker import announcements, log_format, memory, stacks
 from stanchion.worker.backoff import Outage, in_words
 from stanchion.worker.crew import Crew
 from stanchion.worker.handle import Handle
@@ -42,6 +42,7 @@ log = logging.getLogger("stanchion.worker")
 def run(options: WorkerOptions) -> int:
     """Run a worker until it is told to stop. Returns the exit code. Raises CommandError if it can't."""
     log_format.set_up("worker", options)
+    memory.give_back()
     return asyncio.run(Supervisor(options).run())
 
 
