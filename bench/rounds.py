@@ -3,7 +3,6 @@
 The machine's speed drifts, so engines take turns and are compared with what ran beside them.
 """
 
-# ruff: noqa: T201 - a command line
 from __future__ import annotations
 
 from collections import defaultdict

@@ -5,7 +5,6 @@
 Starts a Redis of its own, prints each figure as it is made, then a table and the promised ratios.
 """
 
-# ruff: noqa: T201 - a command line
 from __future__ import annotations
 
 import argparse
