@@ -83,8 +83,10 @@ class Child:
                     "%d job(s) did not end or could not be recorded in time; they go back to their queues",
                     held,
                 )
+                self._trips.warn_of_unrecorded()
         except LeaseLost as error:
             log.error("%s", error)
+            self._trips.warn_of_unrecorded()
             return exit_codes.FENCED
         finally:
             for task in helpers:

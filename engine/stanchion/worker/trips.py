@@ -58,7 +58,8 @@ class Trips:
         self._ended: list[Ended] = []
         self._running: set[str] = set()
         self._unanswered: set[str] = set()
-        self._refused: set[str] = set()
+        self._refused: dict[str, Ended] = {}
+        """By token: outcomes that rest before they are sent again."""
         self._wake = asyncio.Event()
         self._look = True
         self.slots = options.concurrency
@@ -76,7 +77,7 @@ class Trips:
     def end(self, ended: Ended) -> None:
         """A job ended: its slot is free, its outcome goes with the next trip."""
         self._running.discard(ended.token)
-        self._refused.discard(ended.token)
+        self._refused.pop(ended.token, None)
         self._unanswered.add(ended.token)
         self._ended.append(ended)
         self._wake.set()
@@ -86,6 +87,17 @@ class Trips:
         self._running.discard(token)
         self._unanswered.add(token)
         self._wake.set()
+
+    def warn_of_unrecorded(self) -> None:
+        """Name each job whose own log line says how it ended, and whose outcome is not recorded."""
+        for ended in (*self._refused.values(), *self._ended):
+            log.warning(
+                "the outcome of job %s (%s), %s, could not be recorded: the job runs again elsewhere, "
+                "unless Redis took it and only the answer was lost",
+                ended.jid,
+                ended.job_name,
+                ended.kind,
+            )
 
     def look(self) -> None:
         """Make a trip soon: a bell rang, or pause, configuration or slots have changed."""
@@ -205,13 +217,19 @@ class Trips:
                 ended.jid,
                 ended.kind,
             )
-            self._refused.add(ended.token)
+            self._refused[ended.token] = ended
             asyncio.get_running_loop().call_later(REFUSED_AGAIN_SECONDS, self.end, ended)
             return
         self._unanswered.discard(ended.token)
         if answer is Answer.LOST:
             self._tally.add(metrics.LEASES_LOST)
-            log.warning("job %s ended after it was returned to its queue; it may run twice", ended.jid)
+            log.warning(
+                "the outcome of job %s (%s), %s, came too late: the job was returned to its queue "
+                "and runs again elsewhere",
+                ended.jid,
+                ended.job_name,
+                ended.kind,
+            )
             return
         self._tally.add(metrics.JOBS, ended.queue, ended.job_name, ended.kind)
         self._tally.observe_runtime(ended.queue, ended.job_name, ended.milliseconds, failed=ended.failed)
