@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import traceback
 
-from stanchion.errors import UnknownJob
+from stanchion.errors import TimeLimitExceeded, UnfitPayload, UnknownJob
 from stanchion.outcomes import JobOutcome
 from stanchion.store.trip import Kind
 from stanchion.worker.failure import Failure
@@ -25,6 +25,9 @@ LEVELS = {
     Kind.RETRY: logging.WARNING,
     Kind.DEAD: logging.ERROR,
 }
+
+OF_THE_WORKER = (UnknownJob, UnfitPayload, TimeLimitExceeded)
+"""Errors that the worker raises on a job's behalf."""
 
 
 def ended(outcome: Outcome, error: BaseException | None, *, milliseconds: int, now: float) -> None:
@@ -72,7 +75,6 @@ def in_words(outcome: Outcome, now: float) -> str:
 
 def _shown(error: BaseException | None) -> BaseException | None:
     """The error whose stack helps: none for an outcome that was raised on purpose, nor for a job that could
-    not begin, whose stack would be the worker's."""
-    if isinstance(error, UnknownJob):
-        return None
-    return error.__cause__ if isinstance(error, JobOutcome) else error
+    not begin or was ended at its limit, whose stack would be the worker's."""
+    shown = error.__cause__ if isinstance(error, JobOutcome) else error
+    return None if isinstance(shown, OF_THE_WORKER) else shown

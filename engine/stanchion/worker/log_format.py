@@ -10,12 +10,15 @@ import logging
 import sys
 import time
 from collections.abc import Iterator
+from types import TracebackType
 from typing import Any
 
 from stanchion.current import job_running_here
 from stanchion.worker import job_log
-from stanchion.worker.failure import Failure
+from stanchion.worker.failure import MAX_ERROR_CHARACTERS, Failure
 from stanchion.worker.options import WorkerOptions
+
+_ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None]
 
 
 def set_up(who: str, options: WorkerOptions) -> None:
@@ -41,10 +44,22 @@ def job_fields(record: logging.LogRecord) -> Iterator[tuple[str, Any]]:
             yield name, getattr(record, name)
 
 
-class TextLines(logging.Formatter):
-    """For people: time, process, level, logger, message, then `name=value` of the job; a stack follows."""
+class _Lines(logging.Formatter):
+    """What both forms share: times in UTC, and stacks of a bounded length."""
 
     converter = staticmethod(time.gmtime)
+
+    def formatException(self, ei: _ExcInfo) -> str:  # noqa: N802 - logging's name
+        """The stack, without its middle if it is long: the error's message is part of it."""
+        text = super().formatException(ei)
+        if len(text) <= MAX_ERROR_CHARACTERS:
+            return text
+        kept = MAX_ERROR_CHARACTERS // 2
+        return f"{text[:kept]}\n... {len(text) - 2 * kept} characters left out ...\n{text[-kept:]}"
+
+
+class TextLines(_Lines):
+    """For people: time, process, level, logger, message, then `name=value` of the job; a stack follows."""
 
     def __init__(self, who: str) -> None:
         line = f"%(asctime)s.%(msecs)03dZ %(process)d {who} %(levelname)s %(name)s: %(message)s"
@@ -56,10 +71,8 @@ class TextLines(logging.Formatter):
         return super().formatMessage(record) + fields
 
 
-class JsonLines(logging.Formatter):
+class JsonLines(_Lines):
     """For machines: one object a line; an error's text and stack are fields."""
-
-    converter = staticmethod(time.gmtime)
 
     def __init__(self, who: str) -> None:
         super().__init__(datefmt="%Y-%m-%dT%H:%M:%S")

@@ -13,10 +13,12 @@ import pytest
 from engine.worker.running import Worker
 from stanchion.app import App
 from stanchion.current import running
+from stanchion.errors import TimeLimitExceeded, UnfitPayload, UnknownJob
 from stanchion.job import Job
 from stanchion.outcomes import Kill, Snooze
 from stanchion.store.trip import Kind
 from stanchion.worker import job_log
+from stanchion.worker.failure import MAX_ERROR_CHARACTERS
 from stanchion.worker.log_format import JsonLines, TextLines
 from stanchion.worker.outcome import DONE, EXPIRED, Outcome
 from waiting import until
@@ -97,6 +99,25 @@ def test_the_last_line_has_elapsed_and_outcome_and_the_stack_is_a_field(
     assert "test_log_format.py" in line["stack"]
     text = TextLines("child 0").format(record)
     assert " elapsed_ms=12 outcome=retry\nTraceback" in text
+
+
+def test_an_endless_message_does_not_make_an_endless_line(caplog: pytest.LogCaptureFixture) -> None:
+    outcome = Outcome(Kind.RETRY, b"", NOW, failed=True)
+    boom = ValueError("x" * 3_000_000)
+    record = record_of(lambda: job_log.ended(outcome, boom, milliseconds=1, now=NOW), caplog)
+    record.exc_text = None  # pytest's own formatter has left its stack there
+    length = len(TextLines("child 0").format(record))
+    assert length < 2 * MAX_ERROR_CHARACTERS + 1000
+    line = as_json(record)
+    assert len(line["stack"]) < MAX_ERROR_CHARACTERS + 100
+    assert "characters left out" in line["stack"]
+
+
+@pytest.mark.parametrize("error", [UnknownJob(), UnfitPayload(), TimeLimitExceeded()])
+def test_an_error_of_the_worker_shows_no_stack(error: Exception, caplog: pytest.LogCaptureFixture) -> None:
+    outcome = Outcome(Kind.RETRY, b"", NOW, failed=True)
+    record = record_of(lambda: job_log.ended(outcome, error, milliseconds=1, now=NOW), caplog)
+    assert "stack" not in as_json(record)
 
 
 @pytest.mark.parametrize(
