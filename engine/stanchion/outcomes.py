@@ -47,10 +47,10 @@ class Snooze(JobOutcome):
 
 class Interrupted(Snooze):
     """What `current_job().check_stopping()` raises when the worker stops: the job returns to the head of
-    its queue at once, and this attempt is not counted.
+    its queue at once, and this attempt is not counted. Raised while no worker stops, it is a failure.
     """
 
-    unexplained = "the worker is stopping"
+    unexplained = "the job gave way to a worker that stops"
 
     def __init__(self, reason: str = "") -> None:
         super().__init__(0, reason)

@@ -128,7 +128,7 @@ class Executor:
                 return stop.cancelled()
             if self._is_stopping():
                 raise asyncio.CancelledError from error
-            return error  # the job cancelled itself: a failure like any other
+            return error  # the job cancelled itself, or gave way to nothing: a failure like any other
         except BaseException as error:  # one that escaped would hold its slot and its lease for ever
             without_our_frames(error)
             # Whoever cancelled it wanted an end, not a retry because its clean-up failed.

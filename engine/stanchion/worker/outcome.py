@@ -12,7 +12,7 @@ from stanchion.dialect import SIDEKIQ_7, Dialect
 from stanchion.errors import UnfitPayload, UnknownJob
 from stanchion.job import Job
 from stanchion.job_options import JobOptions
-from stanchion.outcomes import Discard, JobOutcome, Kill, Snooze
+from stanchion.outcomes import Discard, Interrupted, JobOutcome, Kill, Snooze
 from stanchion.store.trip import Kind
 from stanchion.worker.failure import Failure
 
@@ -58,6 +58,8 @@ def outcome_of(attempt: Attempt, error: BaseException | None) -> Outcome:
             return DONE
         case Discard():
             return Outcome(Kind.DISCARD)
+        case Interrupted():  # nothing stops here: put off uncounted, the job would come back for ever
+            return _retried(attempt, error)
         case Snooze():
             return _snoozed(attempt, error.in_seconds)
         case Kill():

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import logging
 from random import Random
-from typing import Any
+from typing import Any, TypeGuard
 
 from stanchion.durations import to_seconds
 from stanchion.errors import InvalidArguments
 from stanchion.job_options import Backoff
-from stanchion.outcomes import Discard, JobOutcome, Kill, Retry, Snooze
+from stanchion.outcomes import Discard, Interrupted, JobOutcome, Kill, Retry, Snooze
 
 BASE_SECONDS = 15
 OUTCOMES = (Retry, Snooze, Discard, Kill)
@@ -44,9 +44,13 @@ def of(error: BaseException, backoff: Backoff | None, rng: Random, count: int) -
 def _ask(backoff: Backoff, count: int, error: BaseException) -> float | JobOutcome | None:
     try:
         wanted: Any = backoff(count, error)
-        return wanted if isinstance(wanted, OUTCOMES) else to_seconds("a delay", wanted)
+        return wanted if _is_outcome(wanted) else to_seconds("a delay", wanted)
     except InvalidArguments as trouble:
         log.error("the back-off function is ignored, Sidekiq's formula holds: %s", trouble)
     except BaseException:  # code of the application: whatever it raises, the job has to go somewhere
         log.exception("the back-off function failed, Sidekiq's formula holds")
     return None
+
+
+def _is_outcome(wanted: object) -> TypeGuard[JobOutcome]:
+    return isinstance(wanted, OUTCOMES) and not isinstance(wanted, Interrupted)

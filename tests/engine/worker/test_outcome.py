@@ -152,8 +152,12 @@ def test_a_snooze_comes_back_through_the_schedule_uncounted(retries: bool | int)
     assert payload_of(end(Job.parse(outcome.payload), Snooze(1)))["snooze_count"] == 2
 
 
-def test_an_interruption_outside_of_a_drain_comes_back_at_once() -> None:
-    assert end(job(), Interrupted()).at_seconds == NOW
+def test_an_interruption_while_nothing_stops_is_a_failure() -> None:
+    """Put off without being counted, the job would come back for ever."""
+    outcome = end(job(), Interrupted())
+    assert (outcome.kind, outcome.at_seconds, outcome.failed) == (Kind.RETRY, NOW + DELAY, True)
+    assert payload_of(outcome)["retry_count"] == 0
+    assert end(job(), Interrupted(), 0).kind is Kind.DEAD
 
 
 @pytest.mark.parametrize("dead", [None, False, True])

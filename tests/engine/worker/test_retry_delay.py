@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stanchion.outcomes import Discard, JobOutcome, Retry
+from stanchion.outcomes import Discard, Interrupted, JobOutcome, Retry
 from stanchion.worker import retry_delay
 
 BOOM = ValueError("boom")
@@ -77,6 +77,7 @@ def test_a_job_that_names_its_time_is_obeyed_first() -> None:
         (lambda count, error: True, "not True"),
         (lambda count, error: Discard, "a delay must be seconds"),
         (lambda count, error: JobOutcome("hm"), "a delay must be seconds"),
+        (lambda count, error: Interrupted(), "a delay must be seconds"),
     ],
 )
 def test_a_bad_function_is_logged_and_the_formula_holds(
