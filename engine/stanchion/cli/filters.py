@@ -8,6 +8,7 @@ import re
 from stanchion.admin.selection import Selection
 
 DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhdw]?)")
+NEGATIVE = re.compile(r"-[\d.]")
 UNIT_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
@@ -19,6 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser, *, with_queue: bool = True) -
         parser.set_defaults(queue=None)
     parser.add_argument("--job", metavar="GLOB", help="only jobs of this name; * stands for any characters")
     parser.add_argument("--error", metavar="TEXT", help="only jobs whose last error contains this text")
+    # By its own rule argparse takes `-5m` for an option and says that AGE is missing.
+    parser._negative_number_matcher = NEGATIVE
     parser.add_argument(
         "--older-than", type=duration, metavar="AGE", help="only jobs this old or older: 90s, 5m, 2h, 3d, 1w"
     )

@@ -109,6 +109,8 @@ def _signal(client: redis.Redis, everyone: Sequence[Process], args: argparse.Nam
     chosen = [_named(everyone, name) for name in args.processes]
     if args.all:
         chosen = [process for process in everyone if process.is_alive]
+        if not chosen:
+            say("no live process is listed: nobody was asked")
     names = [process.identity for process in chosen]
     deaf = [process.identity for process in chosen if process.is_embedded or not process.is_alive]
     if args.all and names and not args.dry_run:

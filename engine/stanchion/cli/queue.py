@@ -89,8 +89,12 @@ def _row(line: QueueLine) -> tuple[str, ...]:
 
 
 def _as_json(line: QueueLine) -> dict[str, Any]:
-    """`broken` is a field of a broken queue only."""
-    return {name: value for name, value in asdict(line).items() if name != "broken" or value}
+    """`paused_by` is null where `paused` is false; `broken` is a field of a broken queue only."""
+    fields = asdict(line)
+    if not line.broken:
+        del fields["broken"]
+    is_paused = line.paused != "no"
+    return {**fields, "paused": is_paused, "paused_by": line.paused if is_paused else None}
 
 
 def _show(

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="time for running jobs to end after TERM; the rest return to their queues (default %(default)g)",
     )  # fmt: skip
     parser.add_argument(
-        "--queue-order", type=str.lower, default=DEFAULTS.queue_order, metavar="ORDER",
+        "--queue-order", default=DEFAULTS.queue_order, metavar="ORDER",
         help=f"{', '.join(order.title() for order in QUEUE_ORDERS)} (default Strict: as given)",
     )  # fmt: skip
     parser.add_argument("--http", metavar="HOST:PORT", help="serve /healthz, /readyz and /metrics")
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run until TERM. Raises CommandError or InvalidSettings for what was asked wrongly."""
-    if args.queue_order not in QUEUE_ORDERS:
+    if args.queue_order.lower() not in QUEUE_ORDERS:
         orders = ", ".join(order.title() for order in QUEUE_ORDERS)
         raise InvalidSettings(f"--queue-order must be one of {orders}, not {args.queue_order!r}")
     settings = Settings.from_environ()
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         concurrency=args.concurrency,
         processes=args.processes,
         drain_timeout_seconds=args.drain_timeout_seconds,
-        queue_order=args.queue_order,
+        queue_order=args.queue_order.lower(),
         http=args.http,
         redis_url=args.redis_url,
         tag=args.tag,

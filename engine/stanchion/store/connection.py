@@ -83,6 +83,10 @@ def readable_errors(url: str) -> Iterator[None]:
             f"Redis at {redact(url)} cannot be reached ({error}): is it running, and is "
             "STANCHION_REDIS_URL right?"
         ) from error
+    except exceptions.OutOfMemoryError as error:
+        raise RedisUnavailable(
+            f"Redis at {redact(url)} is full and refuses writes; raise maxmemory or drain a queue"
+        ) from error
     except exceptions.RedisError as error:
-        # READONLY after a fail-over, MISCONF, OOM: the server is there and says what is wrong.
+        # READONLY after a fail-over, MISCONF: the server is there and says what is wrong.
         raise RedisUnavailable(f"Redis at {redact(url)} refused: {error}") from error

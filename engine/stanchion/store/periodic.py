@@ -34,7 +34,7 @@ class Declared:
     periodic: Periodic
     seen_at_seconds: float
     last_at_seconds: float | None
-    """The last tick that is done with; for a new job when it was first seen."""
+    """The last tick that is done with; None before the first."""
 
     def next_at_seconds(self, now: float) -> float:
         """Its next tick."""
@@ -92,8 +92,18 @@ def _declared(raw: bytes, mark: bytes | None) -> Declared | None:
         fields = json.loads(raw)
         periodic = Periodic(fields["line"], fields["time_zone"], fields["missed"], tuple(fields["args"]))
         name, queue, entry = fields["name"], fields["queue"], fields["entry"]
-        return Declared(entry, name, queue, periodic, float(fields["seen_at"]), mark_seconds(mark))
+        return Declared(entry, name, queue, periodic, float(fields["seen_at"]), _last_tick(periodic, mark))
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError, InvalidArguments):
+        return None
+
+
+def _last_tick(periodic: Periodic, mark: bytes | None) -> float | None:
+    """The mark if it is a tick: that of a new job says when it was first seen."""
+    try:
+        at_seconds = mark_seconds(mark)
+        is_tick = at_seconds is not None and at_seconds in periodic.ticks(at_seconds - 1, at_seconds)
+        return at_seconds if is_tick else None
+    except (ValueError, OverflowError, OSError):  # a number that no clock shows
         return None
 
 

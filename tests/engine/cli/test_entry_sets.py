@@ -84,6 +84,22 @@ def test_ls_filters_limits_and_says_what_is_left_out(redis_client: redis.Redis, 
     assert capsys.readouterr().err == "no dead job matches\n"
 
 
+def test_a_long_id_is_cut_in_the_table_only(redis_client: redis.Redis, capsys: Captured) -> None:
+    add(redis_client, keys.DEAD, 200.0, failed("x" * 5000), failed("a"))
+    assert main(["dead", "ls"]) == 0
+    table = out(capsys)
+    assert f"{'x' * 39}…  mail" in "\n".join(table)
+    assert max(map(len, table)) < 120
+    assert main(["dead", "ls", "--json"]) == 0
+    assert {len(entry["jid"]) for entry in json.loads(capsys.readouterr().out)} == {1, 5000}
+
+
+def test_a_negative_age_is_told_what_an_age_looks_like(capsys: Captured) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["dead", "ls", "--older-than", "-5m"])
+    assert "'-5m' is no age; write 90s, 5m, 2h, 3d or 1w" in capsys.readouterr().err
+
+
 def test_show_tells_everything(redis_client: redis.Redis, capsys: Captured) -> None:
     add(redis_client, keys.RETRY, 1796064300.5, failed("a", error_backtrace=["a.rb:1", "b.rb:2"]))
     assert main(["retry", "show", "a"]) == 0

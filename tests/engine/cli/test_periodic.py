@@ -24,6 +24,7 @@ DECLARED = {
     "time_zone": "Asia/Tokyo",
     "missed": "once",
 }
+TICK = 1796072400.0
 
 
 def declare(redis_url: str) -> None:
@@ -41,13 +42,16 @@ def test_ls(
     assert main(["periodic", "ls"]) == 0
     assert capsys.readouterr().err == "no worker has declared a periodic job\n"
     declare(redis_url)
-    redis_client.hset(keys.PERIODIC_TICKS, str(DECLARED["entry"]), "1796064240.0")
+    redis_client.hset(keys.PERIODIC_TICKS, str(DECLARED["entry"]), repr(TICK))
     assert main(["periodic", "ls"]) == 0
     title, line = capsys.readouterr().out.splitlines()
     assert title.split() == ["JOB", "QUEUE", "LINE", "ZONE", "MISSED", "LAST", "NEXT", "DECLARED"]
-    assert line.startswith("report  mail   0 6 * * *  Asia/Tokyo  once    2026-11-30T18:44:00Z  in ")
+    assert line.startswith("report  mail   0 6 * * *  Asia/Tokyo  once    2026-11-30T21:00:00Z  in ")
     assert line.endswith("  45s ago")
     assert main(["periodic", "ls", "--json"]) == 0
     (shown,) = json.loads(capsys.readouterr().out)
-    assert (shown["name"], shown["args"], shown["last_at"]) == ("report", [7], 1796064240.0)
+    assert (shown["name"], shown["args"], shown["last_at"]) == ("report", [7], TICK)
+    redis_client.hset(keys.PERIODIC_TICKS, str(DECLARED["entry"]), repr(TICK + 7.5))  # when it was first seen
+    assert main(["periodic", "ls", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["last_at"] is None
     assert 0 < shown["next_at"] - time.time() <= 86_400

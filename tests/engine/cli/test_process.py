@@ -86,6 +86,12 @@ def test_wrong_commands(arguments: list[str], message: str, capsys: Captured) ->
     assert message in capsys.readouterr().err
 
 
+def test_nobody_to_stop_is_said(redis_client: redis.Redis, capsys: Captured) -> None:
+    redis_client.flushdb()
+    assert main(["process", "stop", "--all", "--yes"]) == 0
+    assert capsys.readouterr() == ("", "no live process is listed: nobody was asked\n")
+
+
 @pytest.mark.parametrize("verb", ["show", "stop"])
 def test_a_process_that_is_not_there_is_work_that_failed(verb: str, capsys: Captured) -> None:
     assert main(["process", verb, "x"]) == 1

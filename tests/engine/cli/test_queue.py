@@ -51,8 +51,9 @@ def test_ls_json(redis_url: str, redis_client: redis.Redis, capsys: Captured) ->
     assert lines["mail"]["busy"] == 1
     assert lines["orders"] == {
         "queue": "orders", "waiting": 0, "oldest_age_seconds": None, "busy": 0, "workers": 0,
-        "paused": "policy",
+        "paused": True, "paused_by": "policy",
     }  # fmt: skip
+    assert (lines["mail"]["paused"], lines["mail"]["paused_by"]) == (False, None)
 
 
 def test_ls_of_nothing_says_so(redis_url: str, capsys: Captured) -> None:
@@ -95,6 +96,15 @@ def test_a_name_that_nobody_knows_is_warned_of_and_paused_all_the_same(
     printed = capsys.readouterr()
     assert printed.err == "stanchion: warning: nobody knows a queue mial yet; is the name right?\n"
     assert redis_client.smembers(keys.PAUSED) == {b"mial", b"mail"}
+
+
+def test_a_full_redis_says_what_to_do(redis_url: str, redis_client: redis.Redis, capsys: Captured) -> None:
+    redis_client.config_set("maxmemory", 1)
+    try:
+        assert main(["queue", "pause", "mail", "--redis-url", redis_url]) == 1
+    finally:
+        redis_client.config_set("maxmemory", 0)
+    assert "is full and refuses writes; raise maxmemory or drain a queue" in capsys.readouterr().err
 
 
 def test_show_one_queue(redis_url: str, redis_client: redis.Redis, capsys: Captured) -> None:

@@ -34,7 +34,7 @@ def worker(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         (["-q", "mail", "-q", "mail"], "given twice"),
         (["-q", "mail", "-c", "0"], "concurrency must be from 1 to 1000, not 0"),
         (["-q", "mail", "--processes", "0"], "processes must be from 1"),
-        (["-q", "mail", "--queue-order", "Fair"], "--queue-order must be one of Strict, Weighted, Random"),
+        (["-q", "mail", "--queue-order", "Fair"], "must be one of Strict, Weighted, Random, not 'Fair'"),
         (["-q", "mail", "--http", "nowhere"], "HOST:PORT"),
         (["-q", "mail", "--drain-timeout-seconds", "-1"], "drain-timeout-seconds"),
     ],

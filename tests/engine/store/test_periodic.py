@@ -67,9 +67,12 @@ async def test_the_list_shows_what_workers_declared(aredis: redis.asyncio.Redis)
     await periodic.declare(aredis, [DECLARATION], NOW)
     line = Periodic("0 6 * * *")
     assert await periodic.alisting(aredis) == [Declared(ENTRY, "report", "mail", line, NOW, None)]
-    await tick(aredis, "", repr(NOW))
+    await tick(aredis, "", repr(NOW))  # seen first, between two ticks
     (declared,) = await periodic.alisting(aredis)
-    assert declared.last_at_seconds == NOW
+    assert declared.last_at_seconds is None
+    await tick(aredis, repr(NOW), repr(line.next_tick(NOW)))
+    (declared,) = await periodic.alisting(aredis)
+    assert declared.last_at_seconds == line.next_tick(NOW)
     assert declared.next_at_seconds(NOW) == line.next_tick(NOW)
 
 
