@@ -24,6 +24,8 @@ LOOK_BACK_SECONDS = 7 * 86_400.0
 """Older ticks are never made up."""
 MOST_MADE_UP = 100
 """With `all`, the newest missed ticks that are made up at once."""
+MOST_ON_TIME = 2
+"""Ticks are whole minutes, so no more of them are on time at once."""
 CLOCK_STEP_SECONDS = 600.0
 """A last tick further in the future than this: the clock was wrong then, and it is no use to wait for it."""
 
@@ -69,6 +71,19 @@ class Periodic:
             found.append(tick)
         return found
 
+    def newest_ticks(self, count: int, after: float, until: float) -> list[float]:
+        """As `ticks`, without old ones if the newest `count` are among the rest.
+
+        It looks back in spans that double: a walk over a week of minutes would hold up the caller's loop.
+        """
+        span = 2 * ON_TIME_SECONDS
+        while True:
+            since = max(after, until - span)
+            found = self.ticks(since, until)
+            if len(found) >= count or since == after:
+                return found
+            span *= 2
+
     def _ticks(self, after: float) -> Iterator[float]:
         last = after
         for moment in _moments(self.line, datetime.fromtimestamp(after, self.zone)):
@@ -95,7 +110,8 @@ def step(periodic: Periodic, last: float | None, now: float) -> Step | None:
     """
     if last is None or last > now + CLOCK_STEP_SECONDS:
         return Step((), now)
-    ticks = periodic.ticks(max(last, now - LOOK_BACK_SECONDS), now)
+    count = MOST_MADE_UP + MOST_ON_TIME if periodic.missed == "all" else 1
+    ticks = periodic.newest_ticks(count, max(last, now - LOOK_BACK_SECONDS), now)
     if not ticks:
         return None
     on_time = [tick for tick in ticks if now - tick <= ON_TIME_SECONDS]
@@ -105,6 +121,19 @@ def step(periodic: Periodic, last: float | None, now: float) -> Step | None:
     elif periodic.missed == "once" and not on_time:
         on_time = missed[-1:]
     return Step(tuple(on_time), ticks[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What a look at one job has found: nothing is due before its next tick, unless its last one changes."""
+
+    last: float | None
+    seen_at: float
+    next_tick: float
+
+    def holds(self, last: float | None, now: float) -> bool:
+        """Whether there is no need to look again; a clock that went back proves nothing."""
+        return last == self.last and self.seen_at <= now < self.next_tick
 
 
 def entry_id(name: str, queue: str, periodic: Periodic) -> str:

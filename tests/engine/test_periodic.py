@@ -14,8 +14,10 @@ from stanchion.periodic import (
     LOOK_BACK_SECONDS,
     MISSED,
     MOST_MADE_UP,
+    ON_TIME_SECONDS,
     Missed,
     Periodic,
+    Rest,
     Step,
     entry_id,
     step,
@@ -152,6 +154,36 @@ def test_every_tick_is_enqueued_exactly_once(
             enqueued += done.enqueue
             mark = done.last
     assert enqueued == periodic.ticks(first, latest)
+
+
+@given(
+    st.sampled_from(["* * * * *", "*/7 * * * *", "30 2 * * *", "15,45 1-3 * * *", "0 0 1 1 *"]),
+    st.sampled_from(["UTC", "Europe/Berlin", "Australia/Lord_Howe"]),
+    st.sampled_from([(2026, 3, 29), (2026, 10, 25), (2026, 4, 5), (2026, 6, 1)]),
+    st.sampled_from(MISSED),
+    st.floats(0, 2 * DAY) | st.integers(0, 2000).map(lambda minutes: minutes * MINUTE),
+)
+def test_a_step_finds_what_a_walk_over_every_tick_finds(
+    line: str, zone: str, day: tuple[int, int, int], missed: Missed, away: float
+) -> None:
+    last = datetime(*day, tzinfo=UTC).timestamp() - 3 * HOUR
+    now = last + away
+    periodic = Periodic(line, zone, missed=missed)
+    ticks = periodic.ticks(last, now)
+    late = [tick for tick in ticks if now - tick > ON_TIME_SECONDS]
+    on_time = ticks[len(late) :]
+    made_up = {"skip": [], "once": [] if on_time else late[-1:], "all": late[-MOST_MADE_UP:]}[missed]
+    expected = Step((*made_up, *on_time), ticks[-1]) if ticks else None
+    assert step(periodic, last, now) == expected
+
+
+def test_a_rest_ends_with_the_next_tick_another_mark_or_a_clock_that_went_back() -> None:
+    rest = Rest(NOON, NOON + 10, NOON + MINUTE)
+    assert rest.holds(NOON, NOON + 10)
+    assert rest.holds(NOON, NOON + 59)
+    assert not rest.holds(NOON, NOON + MINUTE)
+    assert not rest.holds(NOON - MINUTE, NOON + 30)
+    assert not rest.holds(NOON, NOON + 9)
 
 
 def test_an_entry_is_another_as_soon_as_any_part_differs() -> None:

@@ -15,7 +15,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from stanchion import metrics
 from stanchion.gate.config import ConfigCache
-from stanchion.periodic import Step, step
+from stanchion.periodic import Rest, Step, step
 from stanchion.store import keys
 from stanchion.store import periodic as store
 from stanchion.worker.backoff import Outage
@@ -39,6 +39,7 @@ class Ticker:
         self._lead = Lead(life, keys.periodic_leader(digest(entries)), LEAD_SECONDS)
         self._config = ConfigCache()
         self._declare_at = 0.0
+        self._rests: dict[str, Rest] = {}
         self._broken: set[str] = set()
 
     async def run(self) -> None:
@@ -66,12 +67,23 @@ class Ticker:
             return wait
         now, marks = await store.marks(self._life.client, tuple(self._entries))
         await self._declare(now)
-        for entry, mark in zip(self._entries.values(), marks, strict=True):
-            due = step(entry.periodic, store.mark_seconds(mark), now)
-            if due is not None:
-                await self._take(entry, due, mark, now)
-        next_tick = min(entry.periodic.next_tick(now) for entry in self._entries.values())
+        pairs = zip(self._entries.values(), marks, strict=True)
+        next_tick = min([await self._look(entry, mark, now) for entry, mark in pairs])
         return min(LONGEST_SLEEP_SECONDS, max(0.0, next_tick - now))
+
+    async def _look(self, entry: Entry, mark: str, now: float) -> float:
+        """Enqueue what is due. Returns the next tick: the search for it is dear, so it is remembered."""
+        last = store.mark_seconds(mark)
+        rest = self._rests.get(entry.entry)
+        if rest is not None and rest.holds(last, now):
+            return rest.next_tick
+        due = step(entry.periodic, last, now)
+        rest = Rest(last, now, entry.periodic.next_tick(now))
+        if due is None:  # else it is looked at again: another may have been faster, or it cannot be enqueued
+            self._rests[entry.entry] = rest
+        else:
+            await self._take(entry, due, mark, now)
+        return rest.next_tick
 
     async def _take(self, entry: Entry, due: Step, mark: str, now: float) -> None:
         view = await self._config.arefresh(self._life.client)

@@ -18,13 +18,15 @@ import stanchion
 from engine.worker.jobs_app import LEDGER
 from engine.worker.running import Worker
 from stanchion.metrics import Tally
+from stanchion.periodic import Periodic, Step, step
 from stanchion.policy.contract import encode
 from stanchion.policy.owner import Owner
 from stanchion.policy.queue_policy import QueueConfig
 from stanchion.settings import Settings
 from stanchion.store import config, keys
-from stanchion.store.periodic import listing
+from stanchion.store.periodic import listing, marks
 from stanchion.store.ruby_processes import RubyProcesses
+from stanchion.worker import ticker
 from stanchion.worker.life import Life
 from stanchion.worker.options import QueueWeight, WorkerOptions
 from stanchion.worker.ticker import LEAD_SECONDS, Ticker
@@ -133,6 +135,29 @@ async def test_a_broken_queue_delays_its_own_jobs_only(
         await auntil(lambda: len(ticks(redis_client)) >= 2)
         redis_client.delete(keys.queue("broken"))
         await auntil(lambda: redis_client.llen(keys.queue("broken")) >= 2)
+
+
+async def test_a_tick_far_off_is_not_searched_for_at_every_look(
+    aredis: redis.asyncio.Redis, redis_client: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+    steps: list[float] = []
+
+    async def noted(client: redis.asyncio.Redis, entries: Sequence[str]) -> tuple[float, list[str]]:
+        found = await marks(client, entries)
+        looks.append(found[0])
+        return found
+
+    def counted(periodic: Periodic, last: float | None, now: float) -> Step | None:
+        steps.append(now)
+        return step(periodic, last, now)
+
+    monkeypatch.setattr("stanchion.store.periodic.marks", noted)
+    monkeypatch.setattr(ticker, "step", counted)
+    monkeypatch.setattr(ticker, "LONGEST_SLEEP_SECONDS", 0.01)
+    async with tickers(aredis, entries_of(app_of("0 0 1 1 *"))):
+        await auntil(lambda: len(looks) >= 5)
+    assert steps == looks[:2]  # one that takes note of the new job, one that finds that nothing is due
 
 
 def test_workers_run_periodic_jobs_also_after_the_leader_was_killed(
