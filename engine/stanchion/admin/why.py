@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 from stanchion.admin.selection import error_of
 from stanchion.admin.wording import due, moment, span
-from stanchion.job import Job
+from stanchion.job import QUEUE_NAME, Job
 from stanchion.store.processes import Process
 from stanchion.store.queues import QueueLine
 from stanchion.store.search import Place, Sighting, identify
@@ -76,9 +77,11 @@ def _ready(sighting: Sighting, situation: Situation) -> Reason:
     serving = [process for process in situation.alive if name in process.queues]
     working = [process for process in serving if not process.is_quiet]
     if line is not None and line.paused == "runtime":
-        return Reason(where, f"queue {name} is paused by hand", f"stanchion queue unpause {name}")
+        return Reason(where, f"queue {name} is paused by hand", f"stanchion queue unpause {quote(name)}")
     if line is not None and line.paused == "policy":
         return Reason(where, f"the policy of queue {name} says paused", "set spec.paused to false there")
+    if not serving and not QUEUE_NAME.fullmatch(name):
+        return Reason(where, f"only Ruby workers can serve queue {name}, and none does", "start one of those")
     if not serving:
         return Reason(where, f"no live worker serves queue {name}", f"stanchion worker MODULE:APP -q {name}")
     if not working:
@@ -88,7 +91,9 @@ def _ready(sighting: Sighting, situation: Situation) -> Reason:
     slots = sum(process.concurrency for process in working)
     busy = sum(process.busy for process in working)
     return Reason(
-        where, f"it waits for its turn: {busy:,} of {slots:,} slots are busy", f"stanchion queue show {name}"
+        where,
+        f"it waits for its turn: {busy:,} of {slots:,} slots are busy",
+        f"stanchion queue show {quote(name)}",
     )
 
 

@@ -55,6 +55,13 @@ def jid(text: str) -> str:
     return text
 
 
+def queue(text: str) -> str:
+    """A queue to look at or act on: any name that Ruby may have given, not only those we declare."""
+    if not text.isprintable():
+        raise argparse.ArgumentTypeError(f"{text!r} is no queue name")
+    return text
+
+
 def count(text: str) -> int:
     """A whole number, 0 or more."""
     if not text.isdecimal():

@@ -14,7 +14,6 @@ from stanchion.admin.selection import Selection
 from stanchion.admin.whereabouts import locate
 from stanchion.admin.why import explain
 from stanchion.admin.wording import span
-from stanchion.call import check_queue
 from stanchion.cli import details, filters, session
 from stanchion.cli.asking import say
 from stanchion.cli.table import render
@@ -31,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The verbs and their flags."""
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     ls = verbs.add_parser("ls", help="the ready jobs of a queue, the next to run first")
-    ls.add_argument("of_queue", metavar="QUEUE", help="its name")
+    ls.add_argument("of_queue", type=filters.queue, metavar="QUEUE", help="its name")
     filters.add_arguments(ls, with_queue=False)
     filters.add_limit(ls, "show at most N, 0 for all", default=SHOWN)
     show = verbs.add_parser("show", help="everything about one job, wherever it is")
@@ -50,9 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Returns 0, or 1 if a job was not found or runs. Raises InvalidArguments, RedisUnavailable."""
-    if args.verb == "ls":
-        check_queue(args.of_queue)
+    """Returns 0, or 1 if a job was not found or runs. Raises RedisUnavailable."""
     with session.opened(args, "job") as client:
         if args.verb == "ls":
             return _ls(client, args)

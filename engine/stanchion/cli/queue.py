@@ -6,6 +6,7 @@ import argparse
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, astuple
+from shlex import quote
 from typing import Any
 
 import redis
@@ -13,7 +14,7 @@ import redis
 from stanchion.admin.bulk import Tally
 from stanchion.admin.wording import counted, span, waiting_elsewhere
 from stanchion.call import check_queue
-from stanchion.cli import asking, session
+from stanchion.cli import asking, filters, session
 from stanchion.cli.asking import say
 from stanchion.cli.report import report
 from stanchion.cli.table import clean, render
@@ -37,9 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     unpause = verbs.add_parser("unpause", help="start jobs of a queue again")
     clear = verbs.add_parser("clear", help="delete the jobs that are ready in a queue")
     delete = verbs.add_parser("delete", help="forget an empty queue: its name, its pause and its counters")
-    show.add_argument("queue", metavar="QUEUE", help="its name")
+    show.add_argument("queue", type=filters.queue, metavar="QUEUE", help="its name")
     for verb in (pause, unpause, clear, delete):
-        verb.add_argument("queues", metavar="QUEUE", nargs="+", help="one or more names")
+        verb.add_argument("queues", type=filters.queue, metavar="QUEUE", nargs="+", help="one or more names")
     for verb in (clear, delete):
         asking.add_arguments(verb)
     for each in verbs.choices.values():
@@ -49,8 +50,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Returns 0, or 1 if a queue is not there or was not deleted. Raises CommandError, RedisUnavailable."""
     names = [args.queue] if args.verb == "show" else getattr(args, "queues", [])
-    for name in names:
-        check_queue(name)
     with session.opened(args, "queue") as client:
         if args.verb in ("pause", "unpause"):
             return _switch(client, names, args)
@@ -59,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         if args.verb == "delete":
             return _delete(client, names, args)
         served_by = processes.read_all_processes(client)
-        lines = queues.overview(client, served_by)
+        lines = queues.overview(client, served_by, names)
         if args.verb == "ls":
             return _ls(lines, queues.set_sizes(client), args)
         return _show(client, lines, served_by, args)
@@ -131,11 +130,13 @@ def _switch(client: redis.Redis, names: Sequence[str], args: argparse.Namespace)
     done = f"{args.verb}d"
     switch: Callable[[redis.Redis, Iterable[str]], list[str]]
     switch = queues.pause if args.verb == "pause" else queues.unpause
-    known = {line.queue for line in queues.overview(client, processes.read_all_processes(client))}
+    known = {line.queue for line in queues.overview(client, processes.read_all_processes(client), names)}
+    unknown = [name for name in names if name not in known]
+    for name in unknown:
+        check_queue(name)
     changed = switch(client, names)
-    for name in names:
-        if name not in known:
-            say(f"stanchion: warning: nobody knows a queue {name} yet; is the name right?")
+    for name in unknown:
+        say(f"stanchion: warning: nobody knows a queue {name} yet; is the name right?")
     if args.json:
         print(json.dumps({done: changed}))
         return 0
@@ -161,7 +162,8 @@ def _delete(client: redis.Redis, names: Sequence[str], args: argparse.Namespace)
     for name in names:
         if count := ready_list.length(client, name):
             raise CommandError(
-                f"queue {name} holds {counted(count, 'job')}; `stanchion queue clear {name}` empties it"
+                f"queue {name} holds {counted(count, 'job')}; "
+                f"`stanchion queue clear {quote(name)}` empties it"
             )
     there = [name for name in names if queues.is_known(client, name)]
     for name in names:

@@ -47,19 +47,27 @@ class QueueLine:
     broken: str = ""
 
 
-def overview(client: redis.Redis, processes: Sequence[Process]) -> list[QueueLine]:
-    """Every queue that has held a job, or is paused, or has a policy, or is served by a process; by name."""
+def overview(
+    client: redis.Redis, processes: Sequence[Process], asked_for: Sequence[str] = ()
+) -> list[QueueLine]:
+    """Every queue that has held a job, or is paused, or has a policy, or is served by a process; by name.
+
+    Those `asked_for` are there as well if jobs lie in them that somebody pushed without listing the queue.
+    """
     with client.pipeline(transaction=False) as pipeline:
         pipeline.time()
         pipeline.smembers(keys.QUEUES)
         pipeline.smembers(keys.PAUSED)
         pipeline.hkeys(keys.CONFIG_INDEX)
-        time, known, paused, declared = pipeline.execute()
+        for name in asked_for:
+            pipeline.exists(keys.queue(name))
+        time, known, paused, declared, *hold_jobs = pipeline.execute()
     by_hand, now = set(_texts(paused)), time[0] + time[1] / 1e6
     policies = {entry.removeprefix("queue/") for entry in _texts(declared) if entry.startswith("queue/")}
     workers = Counter(queue for process in processes if process.is_alive for queue in process.queues)
     busy = Counter(running.queue for process in processes for running in process.running)
-    names = sorted({*_texts(known), *by_hand, *policies, *workers})
+    unlisted = {name for name, is_there in zip(asked_for, hold_jobs, strict=True) if is_there}
+    names = sorted({*_texts(known), *by_hand, *policies, *workers, *unlisted})
     with client.pipeline(transaction=False) as pipeline:
         for name in names:
             pipeline.llen(keys.queue(name))

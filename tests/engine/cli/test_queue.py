@@ -98,6 +98,25 @@ def test_a_name_that_nobody_knows_is_warned_of_and_paused_all_the_same(
     assert redis_client.smembers(keys.PAUSED) == {b"mial", b"mail"}
 
 
+def test_a_name_that_only_ruby_accepts(redis_url: str, redis_client: redis.Redis, capsys: Captured) -> None:
+    name = "weird name"
+    redis_client.lpush(keys.queue(name), '{"class":"A","jid":"a","args":[]}')
+    at = ("--redis-url", redis_url)
+    assert main(["queue", "show", name, *at]) == 0
+    assert main(["job", "ls", name, *at]) == 0
+    assert main(["why", "a", *at]) == 1  # nothing lists the queue yet: a pause does
+    assert main(["queue", "pause", name, *at]) == 0
+    assert main(["why", "a", *at]) == 0
+    assert "stanchion queue unpause 'weird name'" in capsys.readouterr().out
+    assert main(["queue", "unpause", name, *at]) == 0
+    assert main(["queue", "delete", name, "--yes", *at]) == 2
+    assert "`stanchion queue clear 'weird name'` empties it" in capsys.readouterr().err
+    assert main(["queue", "pause", name, *at]) == 0
+    assert main(["queue", "clear", name, "--yes", *at]) == 0
+    assert main(["queue", "delete", name, "--yes", *at]) == 0
+    assert redis_client.exists(keys.PAUSED, keys.queue(name)) == 0
+
+
 def test_a_full_redis_says_what_to_do(redis_url: str, redis_client: redis.Redis, capsys: Captured) -> None:
     redis_client.config_set("maxmemory", 1)
     try:
