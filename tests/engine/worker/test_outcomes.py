@@ -105,7 +105,7 @@ def test_each_end_has_its_place_its_count_and_its_line(
     }
     assert (lines["kill"]["job"], lines["kill"]["queue"], lines["kill"]["tenant"]) == ("end", "mail", "acme")
     assert lines["slow"]["elapsed_ms"] >= 100
-    assert "TimeLimitExceeded" in lines["slow"]["stack"]
+    assert "TimeLimitExceeded" in lines["slow"]["message"]
 
 
 def test_a_running_job_is_cancelled_from_the_command_line(
