@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+import redis
+
 from stanchion.cli import asking, entry_actions, entry_listing, filters, session
 from stanchion.cli.entry_set import EntrySet
+from stanchion.errors import StanchionError
+from stanchion.store.key_types import wrong_types
 
 SHOWN = 100
 
@@ -35,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser, of: EntrySet) -> None:
 def run(args: argparse.Namespace, of: EntrySet) -> int:
     """Returns 0, or 1 if a job was not there or Redis refused it. Raises CommandError, RedisUnavailable."""
     with session.opened(args, of.key) as client:
+        _check_type(client, of.key)
         if args.verb == "ls":
             return entry_listing.ls(client, of, args)
         if args.verb == "show":
@@ -45,3 +50,11 @@ def run(args: argparse.Namespace, of: EntrySet) -> int:
         if args.jids:
             return entry_actions.act_on_named(client, of, verb, args)
         return entry_actions.act_on_selection(client, of, verb, args)
+
+
+def _check_type(client: redis.Redis, key: str) -> None:
+    for kind in wrong_types(client, {key: "zset"}).values():
+        raise StanchionError(
+            f"the key {key!r} is a {kind}, no sorted set of jobs: something else uses this database. "
+            f"Move it aside with redis-cli RENAME {key} {key}.aside, or use another database"
+        )

@@ -11,13 +11,12 @@ import redis
 
 from stanchion.admin.removal import IN_HANDS, remove
 from stanchion.admin.selection import Selection
-from stanchion.admin.whereabouts import locate
 from stanchion.admin.why import explain
 from stanchion.admin.wording import span
 from stanchion.cli import details, filters, session
 from stanchion.cli.asking import say
 from stanchion.cli.table import render
-from stanchion.cli.why import add_search_limit, nowhere
+from stanchion.cli.why import add_search_limit, located, nowhere
 from stanchion.job import Job
 from stanchion.store import cancellation, entries, ready_list
 from stanchion.store.search import identify
@@ -96,7 +95,7 @@ def row(payload: bytes, now: float) -> tuple[str, ...]:
 
 
 def _show(client: redis.Redis, args: argparse.Namespace) -> int:
-    found = locate(client, args.jid, limit=args.search_limit)
+    found = located(client, args.jid, args)
     sightings = found.search.sightings
     if args.json:
         places = [{"place": each.place, **details.as_json(each.payload)} for each in sightings]
@@ -114,7 +113,7 @@ def _show(client: redis.Redis, args: argparse.Namespace) -> int:
 def _delete(client: redis.Redis, args: argparse.Namespace) -> int:
     deleted: list[str] = []
     for jid in dict.fromkeys(args.jids):
-        found = locate(client, jid, limit=args.search_limit)
+        found = located(client, jid, args)
         removal = remove(client, found.search.sightings, dry_run=args.dry_run)
         if removal.held_by:
             say(f"{jid}: {', '.join(removal.held_by)} runs it; it can be deleted when it waits again")
@@ -134,7 +133,7 @@ def _delete(client: redis.Redis, args: argparse.Namespace) -> int:
 def _cancel(client: redis.Redis, args: argparse.Namespace) -> int:
     asked: list[str] = []
     for jid in dict.fromkeys(args.jids):
-        found = locate(client, jid, limit=args.search_limit)
+        found = located(client, jid, args)
         if any(sighting.place in IN_HANDS for sighting in found.search.sightings):
             cancellation.ask(client, jid)
             asked.append(jid)

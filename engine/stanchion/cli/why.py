@@ -7,10 +7,13 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import redis
+
 from stanchion.admin.whereabouts import Whereabouts, locate
 from stanchion.admin.why import Reason, explain
 from stanchion.admin.wording import counted
 from stanchion.cli import details, filters, session
+from stanchion.cli.asking import say
 from stanchion.cli.table import clean
 from stanchion.store.recovery import RETURNS_BEFORE_QUARANTINE
 from stanchion.store.search import LIMIT, Sighting
@@ -37,7 +40,7 @@ def add_search_limit(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Returns 0, or 1 if the job is nowhere. Raises RedisUnavailable."""
     with session.opened(args, "why") as client:
-        found = locate(client, args.jid, limit=args.search_limit)
+        found = located(client, args.jid, args)
     reasons = [(sighting, explain(sighting, found.situation)) for sighting in found.search.sightings]
     if args.json:
         print(json.dumps(_as_json(found, reasons)))
@@ -48,8 +51,19 @@ def run(args: argparse.Namespace) -> int:
     return 0 if reasons else 1
 
 
+def located(client: redis.Redis, jid: str, args: argparse.Namespace) -> Whereabouts:
+    """Where a job is; stderr names the keys that could not be looked into."""
+    found = locate(client, jid, limit=args.search_limit)
+    for key in found.search.unreadable:
+        say(f"skipped: key {key} is of the wrong type; `stanchion doctor` says what to do")
+    return found
+
+
 def nowhere(jid: str, found: Whereabouts) -> Iterator[str]:
     """What can be said of a job that was not found."""
+    if found.search.unreadable:
+        yield f"{jid} was not found, but not all keys could be read: {', '.join(found.search.unreadable)}."
+        return
     if found.search.cut_short:
         places = ", ".join(found.search.cut_short)
         yield f"{jid} was not found, but not all jobs were looked at: {places} hold more."
@@ -94,4 +108,5 @@ def _as_json(found: Whereabouts, reasons: list[tuple[Sighting, Reason]]) -> dict
         "recoveries": found.situation.recoveries,
         "remembered_verdict": found.remembered or None,
         "looked_at_in_part": list(found.search.cut_short),
+        "skipped": list(found.search.unreadable),
     }

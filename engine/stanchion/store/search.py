@@ -19,6 +19,7 @@ import redis
 from stanchion.job import Job
 from stanchion.store import keys
 from stanchion.store.entries import Entry
+from stanchion.store.key_types import wrong_types
 from stanchion.store.work_record import read_all
 
 PER_CALL = 1000
@@ -62,10 +63,11 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What was found, and the keys of which only a part was looked at."""
+    """What was found, the keys of which only a part was looked at, and those skipped: of another type."""
 
     sightings: tuple[Sighting, ...]
     cut_short: tuple[str, ...] = ()
+    unreadable: tuple[str, ...] = ()
 
 
 def identify(payload: bytes) -> str:
@@ -98,16 +100,18 @@ def _look(client: redis.Redis, jid: str, queues: Sequence[str], limit: int) -> S
     """In the order a job moves through the places, so that one on its way is met further on."""
     sightings: list[Sighting] = []
     cut_short: list[str] = []
-    for queue in queues:
+    lists = {keys.queue(queue): queue for queue in queues}
+    wrong = wrong_types(client, {**dict.fromkeys(lists, "list"), **dict.fromkeys(SETS, "zset")})
+    for queue in (queue for key, queue in lists.items() if key not in wrong):
         sighting, is_whole = _in_list(client, queue, jid, limit)
         sightings += sighting
         cut_short += [] if is_whole else [keys.queue(queue)]
     sightings += _in_hands(client, jid)
-    for set_key in SETS:
+    for set_key in (set_key for set_key in SETS if set_key not in wrong):
         entries, is_whole = in_set(client, set_key, jid, limit=limit)
         sightings += [Sighting(Place(set_key), entry.member, score=entry.score) for entry in entries]
         cut_short += [] if is_whole else [set_key]
-    return Search(tuple(sightings), tuple(cut_short))
+    return Search(tuple(sightings), tuple(cut_short), tuple(wrong))
 
 
 def _word(jid: str) -> bytes:

@@ -17,6 +17,7 @@ from redis.exceptions import NoPermissionError
 
 from stanchion.job import Job
 from stanchion.store import entries, keys, processes, queues
+from stanchion.store.key_types import wrong_types
 from stanchion.store.processes import Process
 from stanchion.store.queues import QueueLine
 from stanchion.store.server_info import Pulse, ServerInfo, read, take_pulse
@@ -105,16 +106,6 @@ def survey(client: redis.Redis) -> Survey:
         names: Any = client.smembers(keys.QUEUES)
         wrong = wrong_types(client, {keys.queue(name.decode(errors="replace")): "list" for name in names})
     return Survey(server, pulse, _keyspace(client), wrong, None if wrong else _work(client, now))
-
-
-def wrong_types(client: redis.Redis, wanted: Mapping[str, str]) -> dict[str, str]:
-    """The keys that are there and are of another type, with that type."""
-    with client.pipeline(transaction=False) as pipeline:
-        for key in wanted:
-            pipeline.type(key)
-        replies = pipeline.execute() if wanted else []
-    found = {key: reply.decode() for key, reply in zip(wanted, replies, strict=True)}
-    return {key: kind for key, kind in found.items() if kind not in (wanted[key], "none")}
 
 
 def _work(client: redis.Redis, now: float) -> Work:

@@ -84,6 +84,13 @@ def test_ls_filters_limits_and_says_what_is_left_out(redis_client: redis.Redis, 
     assert capsys.readouterr().err == "no dead job matches\n"
 
 
+@pytest.mark.parametrize("key", [keys.DEAD, keys.RETRY, keys.SCHEDULE])
+def test_a_set_of_a_wrong_type_is_named(key: str, redis_client: redis.Redis, capsys: Captured) -> None:
+    redis_client.set(key, "oops")
+    assert main([key, "ls"]) == 1
+    assert f"the key '{key}' is a string, no sorted set of jobs" in capsys.readouterr().err
+
+
 def test_a_long_id_is_cut_in_the_table_only(redis_client: redis.Redis, capsys: Captured) -> None:
     add(redis_client, keys.DEAD, 200.0, failed("x" * 5000), failed("a"))
     assert main(["dead", "ls"]) == 0

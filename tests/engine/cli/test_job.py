@@ -94,6 +94,21 @@ def test_why_json(redis_client: redis.Redis, capsys: Captured) -> None:
     assert answer["looked_at_in_part"] == []
 
 
+def test_why_skips_a_key_of_a_wrong_type(redis_client: redis.Redis, capsys: Captured) -> None:
+    push(redis_client, payload("a"))
+    redis_client.sadd(keys.QUEUES, "imports")
+    redis_client.set(keys.queue("imports"), "oops")
+    redis_client.set(keys.DEAD, "oops")
+    for command in (["why", "a"], ["job", "show", "a"]):
+        assert main(command) == 0
+        assert capsys.readouterr().err.splitlines() == [
+            f"skipped: key {key} is of the wrong type; `stanchion doctor` says what to do"
+            for key in ("queue:imports", "dead")
+        ]
+    assert main(["why", "b"]) == 1
+    assert "not all keys could be read: queue:imports, dead." in capsys.readouterr().out
+
+
 def test_show_wherever_it_is(redis_client: redis.Redis, capsys: Captured) -> None:
     push(redis_client, payload("a"))
     assert main(["job", "show", "a"]) == 0
