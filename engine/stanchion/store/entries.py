@@ -121,8 +121,11 @@ def delete(client: redis.Redis, set_key: str, entries: Sequence[Entry]) -> list[
 
 
 def clear(client: redis.Redis, set_key: str) -> int:
-    """Remove all that is in the set at this instant; returns how many entries that were."""
-    with client.pipeline(transaction=True) as pipeline:
+    """Remove all that is in the set at this instant; returns how many entries there were just before.
+
+    No transaction: a Redis that is full refuses even a removal within one, and this is how it is emptied.
+    """
+    with client.pipeline(transaction=False) as pipeline:
         pipeline.zcard(set_key)
         pipeline.unlink(set_key)
         count, _ = pipeline.execute()

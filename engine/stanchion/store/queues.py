@@ -152,8 +152,11 @@ def unpause(client: redis.Redis, names: Iterable[str]) -> list[str]:
 
 
 def clear(client: redis.Redis, name: str) -> int:
-    """Remove all jobs that are ready in a queue at this instant; returns how many."""
-    with client.pipeline(transaction=True) as pipeline:
+    """Remove all jobs that are ready in a queue at this instant; returns how many there were just before.
+
+    No transaction: a Redis that is full refuses even a removal within one, and this is how it is emptied.
+    """
+    with client.pipeline(transaction=False) as pipeline:
         pipeline.llen(keys.queue(name))
         pipeline.unlink(keys.queue(name))
         count, _ = pipeline.execute()
@@ -183,7 +186,8 @@ def delete(client: redis.Redis, name: str) -> bool:
 
 def _switch(client: redis.Redis, command: str, name: str) -> bool:
     # The flag alone leaves idle workers blocked on the queue until their next heartbeat: tell them as well.
-    with client.pipeline(transaction=True) as pipeline:
+    # No transaction: a Redis that is full would refuse to unpause.
+    with client.pipeline(transaction=False) as pipeline:
         getattr(pipeline, command)(keys.PAUSED, name)
         pipeline.publish(keys.PAUSE_CHANNEL, name)
         changed, _ = pipeline.execute()

@@ -124,10 +124,12 @@ def _in_list(client: redis.Redis, queue: str, jid: str, limit: int) -> tuple[lis
     word = _word(jid)
     found: dict[bytes, Sighting] = {}
     for start in range(0, limit, PER_CALL):
-        with client.pipeline(transaction=True) as pipeline:
-            pipeline.llen(keys.queue(queue))
+        # The length last: what is pushed in between then makes us look further, not stop too early. No
+        # transaction: a Redis that is full refuses even reads within one.
+        with client.pipeline(transaction=False) as pipeline:
             pipeline.lrange(keys.queue(queue), start, start + PER_CALL - 1)
-            length, payloads = pipeline.execute()
+            pipeline.llen(keys.queue(queue))
+            payloads, length = pipeline.execute()
         for index, payload in enumerate(payloads, start):
             if word in payload and identify(payload) == jid:
                 found[payload] = Sighting(Place.READY, payload, queue, position=length - index)

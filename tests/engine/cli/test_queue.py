@@ -117,10 +117,20 @@ def test_a_name_that_only_ruby_accepts(redis_url: str, redis_client: redis.Redis
     assert redis_client.exists(keys.PAUSED, keys.queue(name)) == 0
 
 
-def test_a_full_redis_says_what_to_do(redis_url: str, redis_client: redis.Redis, capsys: Captured) -> None:
+def test_a_full_redis_says_what_to_do_and_can_be_drained(
+    redis_url: str, redis_client: redis.Redis, capsys: Captured
+) -> None:
+    fill(redis_client)
+    redis_client.sadd(keys.PAUSED, "mail")
+    redis_client.zadd(keys.DEAD, {"oops": 1.0})
     redis_client.config_set("maxmemory", 1)
+    at = ("--redis-url", redis_url)
     try:
-        assert main(["queue", "pause", "mail", "--redis-url", redis_url]) == 1
+        assert main(["queue", "pause", "imports", *at]) == 1
+        assert main(["why", "a", *at]) == 0
+        assert main(["queue", "unpause", "mail", *at]) == 0
+        assert main(["queue", "clear", "mail", "--yes", *at]) == 0
+        assert main(["dead", "clear", "--yes", *at]) == 0
     finally:
         redis_client.config_set("maxmemory", 0)
     assert "is full and refuses writes; raise maxmemory or drain a queue" in capsys.readouterr().err
