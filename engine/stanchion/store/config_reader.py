@@ -43,7 +43,7 @@ def read(client: redis.Redis, known: Mapping[str, str]) -> Snapshot:
     question = next(plan)
     try:
         while True:
-            with client.pipeline(transaction=True) as pipeline:
+            with client.pipeline(transaction=False) as pipeline:
                 for command, key in question:
                     getattr(pipeline, command)(key)
                 question = plan.send(pipeline.execute(raise_on_error=False))
@@ -59,7 +59,7 @@ async def aread(client: redis.asyncio.Redis, known: Mapping[str, str]) -> Snapsh
     question = next(plan)
     try:
         while True:
-            async with client.pipeline(transaction=True) as pipeline:
+            async with client.pipeline(transaction=False) as pipeline:
                 for command, key in question:
                     getattr(pipeline, command)(key)
                 question = plan.send(await pipeline.execute(raise_on_error=False))
@@ -70,7 +70,9 @@ async def aread(client: redis.asyncio.Redis, known: Mapping[str, str]) -> Snapsh
 
 
 def _plan(known: Mapping[str, str]) -> Plan:
-    """Epoch and index in one transaction, so the epoch is never newer than what is read after it."""
+    """The epoch first, so that it is never newer than what is read after it: what is written in between
+    brings a newer one, and the next gated call reads again. In no transaction: a full Redis refuses those.
+    """
     epoch, found = yield [("get", keys.CONFIG_EPOCH), ("hgetall", keys.CONFIG_INDEX)]
     for answer in (epoch, found):
         if isinstance(answer, RedisError):

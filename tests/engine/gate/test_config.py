@@ -63,6 +63,19 @@ def test_before_any_config_nothing_is_governed(redis_client: redis.Redis, cache:
     assert cache.problems == ()
 
 
+async def test_a_full_redis_still_tells_its_config(
+    aredis: redis.asyncio.Redis, redis_client: redis.Redis, cache: ConfigCache
+) -> None:
+    """Else a worker that is started to drain it would know of no pause and no limit."""
+    await write(aredis, queue(paused=True))
+    redis_client.config_set("maxmemory", "1")
+    try:
+        seen = [cache.refresh(redis_client), await ConfigCache().arefresh(aredis)]
+    finally:
+        redis_client.config_set("maxmemory", "0")
+    assert [view.queue("imports") == queue(paused=True) for view in seen] == [True, True]
+
+
 async def test_both_shells_read_the_same_view(
     aredis: redis.asyncio.Redis, redis_client: redis.Redis, cache: ConfigCache
 ) -> None:
