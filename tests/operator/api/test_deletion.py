@@ -36,13 +36,14 @@ def test_delete_is_refused_while_jobs_remain(shop: Shop, queue: str) -> None:
 
 
 def test_a_policy_that_lost_its_queue_does_not_wait_for_the_winners_jobs(shop: Shop, queue: str) -> None:
-    shop.policy("winner", {"queueName": queue})
-    shop.wait_for("winner", "Ready", ("True", "Ready"))
-    shop.policy("loser", {"queueName": queue, "deletionPolicy": "Delete"})
-    shop.wait_for("loser", "Conflict", ("True", "QueueTaken"))
+    # Names in this order: within one second of each other, the name decides who is older.
+    shop.policy("first", {"queueName": queue})
+    shop.wait_for("first", "Ready", ("True", "Ready"))
+    shop.policy("second", {"queueName": queue, "deletionPolicy": "Delete"})
+    shop.wait_for("second", "Conflict", ("True", "QueueTaken"))
     shop.redis.lpush(f"queue:{queue}", b"{}")
-    delete(shop, "loser")
-    until(lambda: gone(shop, "loser"), timeout_seconds=5)
+    delete(shop, "second")
+    until(lambda: gone(shop, "second"), timeout_seconds=5)
     assert shop.redis.llen(f"queue:{queue}") == 1
     assert shop.redis.exists(f"stanchion:config:queue:{queue}")
 
