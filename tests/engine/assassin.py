@@ -19,9 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
+from engine.socket_ends import close, receive, send
 from stanchion.store.script import Script
 
-BUFFER_BYTES = 65_536
 ACCEPT_TIMEOUT_SECONDS = 0.2
 COMMAND = re.compile(rb"\*\d+\r\n\$\d+\r\n(\w+)\r\n(?:\$40\r\n([0-9a-f]{40})\r\n)?")
 
@@ -98,26 +98,26 @@ class _Link:
         self._dies_after = False
 
     def forward(self) -> None:
-        while request := _receive(self._client):
+        while request := receive(self._client):
             step = self._step(request)
             moment = self._order(step, self._pid) if step else None
             if moment == "before":
                 self._strike(self._pid)
                 break
             self._dies_after = moment == "after"
-            if not _send(self._server, request):
+            if not send(self._server, request):
                 break
-        _close(self._client)
-        _close(self._server)
+        close(self._client)
+        close(self._server)
 
     def answer(self) -> None:
-        while reply := _receive(self._server):
+        while reply := receive(self._server):
             if self._dies_after:
                 self._strike(self._pid)
                 break
-            if not _send(self._client, reply):
+            if not send(self._client, reply):
                 break
-        _close(self._client)
+        close(self._client)
 
 
 def _peer(client: socket.socket) -> int:
@@ -133,27 +133,3 @@ def _spare(pid: int) -> None:
 def _kill(pid: int) -> None:
     with contextlib.suppress(ProcessLookupError):  # somebody was quicker
         os.kill(pid, signal.SIGKILL)
-
-
-def _receive(source: socket.socket) -> bytes:
-    try:
-        return source.recv(BUFFER_BYTES)
-    except OSError:  # closed from the other side
-        return b""
-
-
-def _send(target: socket.socket, data: bytes) -> bool:
-    try:
-        target.sendall(data)
-    except OSError:
-        return False
-    return True
-
-
-def _close(end: socket.socket) -> None:
-    try:
-        end.shutdown(socket.SHUT_RDWR)
-    except OSError:  # the other end was faster
-        pass
-    finally:
-        end.close()

@@ -11,7 +11,8 @@ import threading
 from types import TracebackType
 from typing import Literal
 
-BUFFER_BYTES = 65_536
+from engine.socket_ends import close, receive, send
+
 ACCEPT_TIMEOUT_SECONDS = 0.2
 
 Fault = Literal["cut", "swallow"]
@@ -56,7 +57,7 @@ class TcpProxy:
         self._acceptor.join()
         self._listener.close()
         for end in self._sockets:
-            _close(end)
+            close(end)
 
     def _accept(self) -> None:
         while not self._closed.is_set():
@@ -71,16 +72,16 @@ class TcpProxy:
 
     def _forward(self, client: socket.socket, server: socket.socket) -> None:
         _pump(client, server)
-        _close(server)
+        close(server)
 
     def _answer(self, server: socket.socket, client: socket.socket) -> None:
-        while data := _receive(server):
+        while data := receive(server):
             fault = self._fault_for(data)
             if fault == "cut":
                 break
-            if fault is None and not _send(client, data):
+            if fault is None and not send(client, data):
                 break
-        _close(client)
+        close(client)
 
     def _fault_for(self, reply: bytes) -> Fault | None:
         with self._lock:
@@ -93,30 +94,6 @@ class TcpProxy:
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:
-    while data := _receive(source):
-        if not _send(target, data):
+    while data := receive(source):
+        if not send(target, data):
             return
-
-
-def _receive(source: socket.socket) -> bytes:
-    try:
-        return source.recv(BUFFER_BYTES)
-    except OSError:  # closed from the other side of the proxy
-        return b""
-
-
-def _send(target: socket.socket, data: bytes) -> bool:
-    try:
-        target.sendall(data)
-    except OSError:
-        return False
-    return True
-
-
-def _close(end: socket.socket) -> None:
-    try:
-        end.shutdown(socket.SHUT_RDWR)
-    except OSError:  # the other end was faster
-        pass
-    finally:
-        end.close()

@@ -73,15 +73,8 @@ async def declare(client: redis.asyncio.Redis, entries: Iterable[Mapping[str, An
 
 def listing(client: redis.Redis) -> list[Declared]:
     """Every periodic job that a worker declared, by name."""
-    return _listed(client.hgetall(keys.PERIODIC), client.hgetall(keys.PERIODIC_TICKS))
-
-
-async def alisting(client: redis.asyncio.Redis) -> list[Declared]:
-    """As `listing`, on an asyncio client."""
-    return _listed(await client.hgetall(keys.PERIODIC), await client.hgetall(keys.PERIODIC_TICKS))
-
-
-def _listed(known: Mapping[Any, Any], ticks: Mapping[Any, Any]) -> list[Declared]:
+    known: Any = client.hgetall(keys.PERIODIC)
+    ticks: Any = client.hgetall(keys.PERIODIC_TICKS)
     found = [_declared(raw, ticks.get(entry)) for entry, raw in known.items()]
     return sorted((one for one in found if one is not None), key=lambda one: one.entry)
 

@@ -63,33 +63,39 @@ async def test_what_redis_refuses_leaves_the_mark(aredis: redis.asyncio.Redis) -
     assert not await aredis.exists(keys.PERIODIC_TICKS)
 
 
-async def test_the_list_shows_what_workers_declared(aredis: redis.asyncio.Redis) -> None:
+async def test_the_list_shows_what_workers_declared(
+    aredis: redis.asyncio.Redis, redis_client: redis.Redis
+) -> None:
     await periodic.declare(aredis, [DECLARATION], NOW)
     line = Periodic("0 6 * * *")
-    assert await periodic.alisting(aredis) == [Declared(ENTRY, "report", "mail", line, NOW, None)]
+    assert periodic.listing(redis_client) == [Declared(ENTRY, "report", "mail", line, NOW, None)]
     await tick(aredis, "", repr(NOW))  # seen first, between two ticks
-    (declared,) = await periodic.alisting(aredis)
+    (declared,) = periodic.listing(redis_client)
     assert declared.last_at_seconds is None
     await tick(aredis, repr(NOW), repr(line.next_tick(NOW)))
-    (declared,) = await periodic.alisting(aredis)
+    (declared,) = periodic.listing(redis_client)
     assert declared.last_at_seconds == line.next_tick(NOW)
     assert declared.next_at_seconds(NOW) == line.next_tick(NOW)
 
 
-async def test_entries_that_nobody_declares_any_more_are_struck(aredis: redis.asyncio.Redis) -> None:
+async def test_entries_that_nobody_declares_any_more_are_struck(
+    aredis: redis.asyncio.Redis, redis_client: redis.Redis
+) -> None:
     await periodic.declare(aredis, [DECLARATION], NOW)
     await tick(aredis, "", repr(NOW))
     later = NOW + periodic.FORGET_SECONDS + 1
     await periodic.declare(aredis, [{**DECLARATION, "entry": "other"}], later)
-    assert [one.entry for one in await periodic.alisting(aredis)] == ["other"]
+    assert [one.entry for one in periodic.listing(redis_client)] == ["other"]
     assert not await aredis.exists(keys.PERIODIC_TICKS)
 
 
 @pytest.mark.parametrize(
     "raw", [b"\xff", "null", "{}", json.dumps({**DECLARATION, "line": "x", "seen_at": 1})]
 )
-async def test_what_is_no_declaration_is_passed_over(raw: Any, aredis: redis.asyncio.Redis) -> None:
+async def test_what_is_no_declaration_is_passed_over(
+    raw: Any, aredis: redis.asyncio.Redis, redis_client: redis.Redis
+) -> None:
     await aredis.hset(keys.PERIODIC, "garbage", raw)
     await aredis.hset(keys.PERIODIC_TICKS, ENTRY, "no time")
     await periodic.declare(aredis, [DECLARATION], NOW)
-    assert [one.last_at_seconds for one in await periodic.alisting(aredis)] == [None]
+    assert [one.last_at_seconds for one in periodic.listing(redis_client)] == [None]

@@ -54,7 +54,7 @@ def hold_until_stopping(value: int) -> None:
     with _redis() as client:
         client.rpush(STARTED, value)
         while not stanchion.current_job().stopping:
-            time.sleep(0.01)
+            time.sleep(0.01)  # a thread learns of the stop only by asking
         client.rpush(LEDGER, value)
 
 

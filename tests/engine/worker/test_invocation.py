@@ -222,6 +222,10 @@ async def test_a_coroutine_under_plain_middleware_has_a_limit_too(rig: Rig) -> N
     assert seen == ["middleware saw it"]
 
 
+def pass_on(job: Job, call_next: Callable[[], None]) -> None:
+    call_next()
+
+
 @pytest.mark.parametrize("has_middleware", [True, False])
 async def test_a_drain_cancels_a_coroutine_and_lets_it_clean_up(has_middleware: bool, rig: Rig) -> None:
     started = asyncio.Event()
@@ -236,10 +240,7 @@ async def test_a_drain_cancels_a_coroutine_and_lets_it_clean_up(has_middleware: 
             seen.append("cleaned up")
 
     if has_middleware:
-
-        @rig.app.middleware.server
-        def around(job: Job, call_next: Callable[[], None]) -> None:
-            call_next()
+        rig.app.middleware.server(pass_on)
 
     task = asyncio.ensure_future(rig.run("waits"))
     await asyncio.wait_for(started.wait(), 5)
@@ -263,10 +264,7 @@ async def test_a_coroutine_that_is_cancelled_on_request_is_discarded(has_middlew
             seen.append("cleaned up")
 
     if has_middleware:
-
-        @rig.app.middleware.server
-        def around(job: Job, call_next: Callable[[], None]) -> None:
-            call_next()
+        rig.app.middleware.server(pass_on)
 
     task = asyncio.ensure_future(rig.run("waits"))
     await asyncio.wait_for(started.wait(), 5)
