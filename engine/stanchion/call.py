@@ -86,7 +86,6 @@ class Options:
         return due if due is not None and due > now else None
 
 
-SCALARS = frozenset({str, int, float, bool, type(None)})
 NO_OPTIONS = Options()
 NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
@@ -96,14 +95,12 @@ class Call:
     """A job's name and wire arguments, what code declared for it, and the options."""
 
     name: str
-    args: list[Any]
-    """As a worker will read them: a copy, so that what the caller changes later does not travel."""
+    args_json: bytes
+    """The arguments as they go into the payload: what the caller changes later does not travel."""
     queue: str
     retries: bool | int | None
     """As the decorator states; None if it does not."""
     options: Options
-    size_bytes: int
-    """Of the encoded arguments."""
     wire_fields: Mapping[str, Any] = field(default_factory=dict)
     """More fields of the payload, as code declares them."""
     expires_in_seconds: float | None = None
@@ -130,20 +127,25 @@ class Call:
             raise InvalidArguments(f"job {name}: {error}") from None
         return cls(
             name,
-            list(args) if _is_flat(args) else json.loads(encoded),
+            encoded,
             options.queue or queue,
             retries,
             options,
-            len(encoded),
             wire_fields,
             options.expires_in_seconds or expires_in_seconds,
             options.traceparent or check_traceparent(traceparent.get()),
         )
 
+    @property
+    def args(self) -> list[Any]:
+        """The arguments as a worker will read them."""
+        args: list[Any] = json.loads(self.args_json)
+        return args
 
-def _is_flat(args: Sequence[Any]) -> bool:
-    """Whether a worker reads back exactly these objects, and nobody can change them: most calls."""
-    return all(type(value) in SCALARS for value in args)
+    @property
+    def size_bytes(self) -> int:
+        """Of the encoded arguments."""
+        return len(self.args_json)
 
 
 def check_name(name: str) -> str:

@@ -123,7 +123,7 @@ class Client:
 
     def _intent(self, call: Call) -> Intent:
         intent = Intent.of(call, time.time(), self._ruby.dialect)
-        return replace(intent, job=apply(self._middleware, intent.job)) if self._middleware else intent
+        return replace(intent, changed=apply(self._middleware, intent.job)) if self._middleware else intent
 
     def _deliver(self, intents: Sequence[Intent], deadline: float) -> list[Verdict]:
         with self._turn() as lane:

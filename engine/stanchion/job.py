@@ -11,7 +11,7 @@ import json
 import math
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -28,6 +28,30 @@ MILLISECONDS = 1000.0
 def new_jid() -> str:
     """A fresh job id: 24 hexadecimal digits, as Sidekiq makes them. Safe after a fork."""
     return secrets.token_hex(JID_BYTES)
+
+
+def new_record(
+    name: str,
+    args_json: bytes,
+    *,
+    queue: str,
+    jid: str,
+    retry: bool | int,
+    created_at: float | int,
+    enqueued_at: float | int | None,
+    more: Mapping[str, Any],
+) -> bytes:
+    """A new job as it lies in Redis, with the fields in Sidekiq's own order; times as the dialect has them.
+
+    Written as text, since the arguments are JSON already and encoding them again is what a bulk call would
+    spend most of its time on. `name`, `queue` and `jid` must be checked ones: nothing in them needs escaping.
+    """
+    retry_json = ("false", "true")[retry] if isinstance(retry, bool) else retry
+    head = f'{{"retry":{retry_json},"queue":"{queue}","args":'
+    stamps = "" if enqueued_at is None else f',"enqueued_at":{enqueued_at!r}'
+    tail = f',"class":"{name}","jid":"{jid}","created_at":{created_at!r}{stamps}'
+    rest = b"," + Job(dict(more)).dump()[1:] if more else b"}"
+    return head.encode() + args_json + tail.encode() + rest
 
 
 @dataclass(frozen=True, slots=True)

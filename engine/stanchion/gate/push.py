@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from stanchion.call import Call
 from stanchion.dialect import SIDEKIQ_7, Dialect
-from stanchion.job import Job, new_jid
+from stanchion.job import Job, new_jid, new_record
 from stanchion.store.enqueue import EnqueueItem
 from stanchion.verdict import Verdict
 
@@ -36,12 +36,17 @@ class View(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """One call on its way: its record and time are chosen once and stay through every repeat."""
+    """One call on its way: its jid and times are chosen once and stay through every repeat."""
 
     call: Call
-    job: Job
+    jid: str
+    created_at: float | int
+    """As the dialect writes it; also the record's `enqueued_at`, where the job may start now."""
     due_at: float | None
     """When the job may start, epoch seconds; None for now."""
+    more_fields: Mapping[str, Any]
+    changed: Job | None = None
+    """The record as client middleware has made it; None if there is none."""
 
     @classmethod
     def of(cls, call: Call, now: float, dialect: Dialect = SIDEKIQ_7) -> Intent:
@@ -50,25 +55,42 @@ class Intent:
         A scheduled job has no `enqueued_at`: whoever promotes it sets it.
         """
         due_at = call.options.due_at(now)
-        job = Job.create(
-            call.name,
-            call.args,
-            queue=call.queue,
-            jid=call.options.jid or new_jid(),
-            retry=BUILT_IN_RETRIES,
-            now=now,
-            tenant=call.options.tenant,
-            dialect=dialect,
+        return cls(
+            call,
+            call.options.jid or new_jid(),
+            dialect.timestamp(now),
+            due_at,
+            _more_fields(call, now if due_at is None else due_at),
         )
-        if due_at is None:
-            job = job.replace(enqueued_at=dialect.timestamp(now))
-        more = _more_fields(call, now if due_at is None else due_at)
-        return cls(call, job.replace(**more) if more else job, due_at)
+
+    @property
+    def job(self) -> Job:
+        """The record before the configuration has its say."""
+        return self.changed or Job.parse(self.payload(BUILT_IN_RETRIES))
+
+    def payload(self, retry: bool | int) -> bytes:
+        """The record as it goes to Redis. Raises ValueError for what JSON cannot carry (middleware's)."""
+        if self.changed is not None:
+            return self.changed.replace(retry=retry).dump()
+        call = self.call
+        return new_record(
+            call.name,
+            call.args_json,
+            queue=call.queue,
+            jid=self.jid,
+            retry=retry,
+            created_at=self.created_at,
+            enqueued_at=self.created_at if self.due_at is None else None,
+            more=self.more_fields,
+        )
 
 
 def _more_fields(call: Call, due_at: float) -> Mapping[str, Any]:
     """What most calls do not have. `expires_at` counts from the time the job may start, epoch seconds."""
-    more = dict(call.wire_fields)
+    more: dict[str, Any] = {}
+    if call.options.tenant is not None:
+        more["tenant"] = call.options.tenant
+    more.update(call.wire_fields)
     if call.expires_in_seconds is not None:
         more["expires_at"] = due_at + call.expires_in_seconds
     if call.traceparent is not None:
@@ -80,18 +102,14 @@ def plan(intents: Sequence[Intent], view: View) -> tuple[EnqueueItem, ...]:
     """What to push for these calls under the present configuration."""
     return tuple(
         EnqueueItem(
-            jid=intent.job.jid,
-            payload=_with_retry(intent.job, retries(intent.call, view)).dump(),
+            jid=intent.jid,
+            payload=intent.payload(retries(intent.call, view)),
             queue=intent.call.queue,
             due_at=intent.due_at,
             is_remembered=intent.call.options.jid is not None,
         )
         for intent in intents
     )
-
-
-def _with_retry(job: Job, retry: bool | int) -> Job:
-    return job if job.fields["retry"] is retry else job.replace(retry=retry)
 
 
 def retries(call: Call, view: View) -> bool | int:
@@ -109,12 +127,12 @@ def verdict(intent: Intent, answer: str) -> Verdict:
     first, _, rest = answer.partition(":")
     match first:
         case "enqueued":
-            return Verdict("enqueued", intent.job.jid)
+            return Verdict("enqueued", intent.jid)
         case "scheduled":
-            return Verdict("scheduled", intent.job.jid, until=intent.due_at)
+            return Verdict("scheduled", intent.jid, until=intent.due_at)
         case "known":
             status = verdict(intent, rest).status
-            return Verdict(status, intent.job.jid, reason="already enqueued")
+            return Verdict(status, intent.jid, reason="already enqueued")
         case "failed":
-            return Verdict("refused", intent.job.jid, reason=f"Redis answered: {rest}")
+            return Verdict("refused", intent.jid, reason=f"Redis answered: {rest}")
     raise AssertionError(f"enqueue.lua answered {answer!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -59,6 +59,22 @@ def test_what_is_declared_the_expiry_and_the_trace_travel(delay: float | None, d
     [item] = plan([Intent.of(call, NOW)], View())
     payload = json.loads(item.payload)
     assert (payload["dead"], payload["expires_at"], payload["traceparent"]) == (False, due_at + 60, "00-1")
+
+
+def test_declared_text_that_is_no_unicode_and_arguments_of_every_kind_arrive_as_they_were() -> None:
+    args = [1, 2.5, None, True, "é€😀", {"a": [2**70]}]
+    call = Call.of("a", args, wire_fields={"odd": "\ud800"}, options=Options.of(tenant="é"))
+    [item] = plan([Intent.of(call, NOW)], View())
+    payload = json.loads(item.payload)
+    assert (payload["args"], payload["odd"], payload["tenant"]) == (args, "\ud800", "é")
+
+
+def test_the_record_that_middleware_changed_is_the_one_that_goes() -> None:
+    intent = Intent.of(Call.of("a", [1], queue="q"), NOW)
+    changed = replace(intent, changed=intent.job.replace(args=[2], seen=True))
+    [item] = plan([changed], View(queues={"q": Limits(3)}))
+    payload = json.loads(item.payload)
+    assert (payload["args"], payload["seen"], payload["retry"], payload["jid"]) == ([2], True, 3, intent.jid)
 
 
 def test_a_callers_jid_is_remembered_and_another_is_made_up() -> None:
