@@ -33,8 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--delay", type=float, metavar="SECONDS", help="start no sooner than in so many seconds"
     )
     when.add_argument("--at", type=_time, metavar="TIME", help="start no sooner; ISO 8601 or epoch seconds")
+    parser.add_argument(
+        "--expires-in", type=float, metavar="SECONDS", help="begin no later than so long after it is due"
+    )
     parser.add_argument("--tenant", help="the tenant this job counts for")
     parser.add_argument("--jid", help="the job's id; a second call with it changes nothing")
+    parser.add_argument("--traceparent", help="the W3C trace this call belongs to")
     parser.add_argument("--app", metavar="MODULE:APP", help="check the arguments against the job's signature")
     parser.add_argument("--redis-url", metavar="URL", help="default: STANCHION_REDIS_URL, else localhost")
     parser.add_argument("--json", action="store_true", help="print the verdict as JSON")
@@ -51,8 +55,10 @@ def run(args: argparse.Namespace) -> int:
         queue=args.queue,
         delay=args.delay,
         at=args.at,
+        expires_in=args.expires_in,
         tenant=args.tenant,
         jid=args.jid,
+        traceparent=args.traceparent,
         on_refused="return",
     )
     print(_as_json(verdict) if args.json else _as_text(verdict))

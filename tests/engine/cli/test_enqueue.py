@@ -84,6 +84,18 @@ def test_a_scheduled_job_prints_its_time(
 
 
 @pytest.mark.redis
+@pytest.mark.usefixtures("to_redis")
+def test_an_expiry_counts_from_the_due_time_and_a_trace_travels(redis_client: redis.Redis) -> None:
+    at = int(time.time()) + 3600
+    trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+    assert main(["enqueue", "a", "--at", str(at), "--expires-in", "60", "--traceparent", trace]) == 0
+    [member] = redis_client.zrange(keys.SCHEDULE, 0, -1)
+    assert isinstance(member, bytes)
+    payload = json.loads(member)
+    assert (payload["expires_at"], payload["traceparent"]) == (at + 60, trace)
+
+
+@pytest.mark.redis
 def test_a_known_app_gives_queue_retries_and_signature(
     application: str, redis_url: str, redis_client: redis.Redis, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,6 +121,8 @@ def test_a_slip_of_a_name_is_refused_where_the_app_is_known(
         (["a", "--queue", "a b"], "stanchion: error: queue 'a b'"),
         (["a b"], "stanchion: error: a job cannot be named 'a b'"),
         (["a", "--delay", "nan"], "stanchion: error: delay must be seconds"),
+        (["a", "--expires-in", "0"], "stanchion: error: expires_in must be"),
+        (["a", "--traceparent", "é"], "stanchion: error: traceparent must be printable ASCII text"),
         (["a", "--jid", "a|b"], "stanchion: error: jid 'a|b'"),
         (["a", "1e999"], "stanchion: error: job a: args[0]: inf cannot be carried by JSON"),
         (["a", "--redis-url", "http://x"], "stanchion: error: the Redis URL 'http://x' must begin with"),
