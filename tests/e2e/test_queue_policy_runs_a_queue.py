@@ -6,6 +6,7 @@ A burst of 6,000 jobs of 50 ms meets a queue whose workers are at zero. The test
 from __future__ import annotations
 
 import itertools
+import math
 import re
 
 import pytest
@@ -42,23 +43,24 @@ def test_the_number_follows_from_the_figures_in_status(burst: Burst) -> None:
     shown = [status for status in burst.statuses if "demand" in status]
     assert shown[0]["desiredReplicas"] == 0
     for before, status in itertools.pairwise(shown):
-        figures, demand = status["demand"], recompute(status)
-        assert demand.winning_term == figures["winningTerm"]
+        figures = status["demand"]
         # The run time is shown in whole milliseconds, and slots are rounded up.
-        assert demand.slots == pytest.approx(figures["slots"], rel=0.02, abs=1)
+        least, most = (recompute(status, run_time_off_by_ms=off) for off in (-0.5, 0.5))
+        assert least.winning_term == most.winning_term == figures["winningTerm"]
+        assert math.ceil(least.slots) <= figures["slots"] <= math.ceil(most.slots)
         assert figures["replicas"] in possible_replicas(figures, before, status)
         if status["desiredReplicas"] > before["desiredReplicas"]:  # scaling out waits for no window
             assert status["desiredReplicas"] == min(figures["replicas"], status["maxReplicas"])
     assert "tail" in {status["demand"]["winningTerm"] for status in shown}
 
 
-def recompute(status: Object) -> law.Demand:
-    """The control law on the figures that the status shows."""
+def recompute(status: Object, *, run_time_off_by_ms: float) -> law.Demand:
+    """The control law on the figures that the status shows, the run time a little off."""
     figures = status["demand"]
     estimate = Estimate(
         arrival_rate=float(figures["arrivalRatePerSecond"]),
         arrival_rate_short=float(figures["shortArrivalRatePerSecond"]),
-        service_seconds=figures["serviceMilliseconds"] / 1000,
+        service_seconds=(figures["serviceMilliseconds"] + run_time_off_by_ms) / 1000,
         backlog=figures["backlog"],
         oldest_age_seconds=figures["oldestAgeSeconds"],
         long_busy_slots=figures["longBusySlots"],
